@@ -1,0 +1,15 @@
+# bench/*.cpp: one Google Benchmark program each in build/.../bench, built only by the target `bench`.
+file(GLOB bench_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/bench/*.cpp)
+find_package(benchmark QUIET)
+add_custom_target(bench)
+if(NOT benchmark_FOUND)
+  set(bench_sources "")
+endif()
+foreach(source IN LISTS bench_sources)
+  get_filename_component(name ${source} NAME_WE)
+  add_executable(bench_${name} EXCLUDE_FROM_ALL ${source})
+  target_link_libraries(bench_${name} PRIVATE anadrome anadrome_settings benchmark::benchmark benchmark::benchmark_main)
+  set_target_properties(bench_${name} PROPERTIES
+    OUTPUT_NAME ${name} RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bench)
+  add_dependencies(bench bench_${name})
+endforeach()
