@@ -1,0 +1,37 @@
+# Short names for the usual commands. The real build is CMakeLists.txt with CMakePresets.json.
+BUILD := build/release
+JOBS ?= $(shell nproc)
+
+.PHONY: demo test build bench format check clean install-packages configure
+
+demo: configure
+	cmake --build $(BUILD) --target anadrome_cli -j $(JOBS)
+	$(BUILD)/bin/anadrome tour costs
+
+test: build check
+	ctest --test-dir $(BUILD) --output-on-failure -j2
+
+build: configure
+	cmake --build $(BUILD) -j $(JOBS)
+
+bench: configure
+	cmake --build $(BUILD) --target bench -j $(JOBS)
+	@for program in $(BUILD)/bench/*; do [ -x "$$program" ] || continue; "$$program" || exit 1; done
+
+check: build
+	python3 tools/check_includes.py
+	python3 tools/check_sizes.py
+	python3 tools/check_docs.py --build $(BUILD)
+
+format:
+	@command -v clang-format >/dev/null || { echo "format: needs the package clang-format"; exit 1; }
+	git ls-files '*.h' '*.cpp' | xargs -r clang-format -i
+
+clean:
+	rm -rf build
+
+install-packages:
+	@tools/install.sh
+
+configure: install-packages
+	@[ -f $(BUILD)/build.ninja ] || cmake --preset release
