@@ -2,8 +2,8 @@
 // The fields of a plain aggregate at compile time: how many, what types, what names, and a visit in order.
 //
 // Fields are counted by aggregate initialisation, reached by structured bindings, and named by what the
-// compiler prints for a pointer to a field of an object that is declared and never defined. What must not be in
-// a parameter struct (C arrays, references, pointers, unions, bases) is found first: struct_fault<T> names it.
+// compiler prints for a pointer to a field of an object that is declared and never defined. What must not be
+// in a parameter struct (C arrays, references, pointers, unions, bases) is found first: see struct_fault<T>.
 
 #include <array>
 #include <cstddef>
