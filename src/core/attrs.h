@@ -1,0 +1,129 @@
+// The closed set of attributes. Each alternative is a plain aggregate; hashing, equality, printing and parsing are
+// written once, over its fields (core/attrs.cpp).
+#pragma once
+#include <functional>
+#include <memory>
+#include <string>
+#include <variant>
+
+#include "anadrome/program.h"
+
+namespace anadrome {
+
+/// A program held by an equation. Compared by structure; `sources` are the lines of the function it came from.
+struct SubProgram {
+  ProgramPtr program;
+  std::shared_ptr<const SourceTable> sources;
+  const Program& operator*() const { return *program; }
+  const Program* operator->() const { return program.get(); }
+  friend bool operator==(const SubProgram& a, const SubProgram& b) {
+    return a.program == b.program || same_structure(*a.program, *b.program);
+  }
+};
+
+struct NoAttrs {};
+struct AxesAttr {  // reductions, rev
+  Ints axes;
+};
+struct AxisAttr {  // concatenate, argmax, argmin
+  std::int64_t axis;
+};
+struct CumulativeAttr {
+  std::int64_t axis;
+  bool reverse;
+};
+struct PermutationAttr {
+  Ints perm;
+};
+struct ShapeAttr {  // reshape
+  Shape shape;
+};
+struct BroadcastAttr {  // operand axis k becomes result axis dims[k]
+  Shape shape;
+  Ints dims;
+};
+struct SliceAttr {
+  Ints start, limit, strides;
+};
+struct WindowSliceAttr {  // dynamic_slice and its relatives: static sizes
+  Ints sizes;
+};
+struct PadAttr {  // negative low and high cut
+  Ints low, high, interior;
+};
+struct IotaAttr {
+  DType dtype;
+  Shape shape;
+  std::int64_t axis;
+};
+struct IdentityAttr {  // an identity matrix, the basis of a Jacobian
+  DType dtype;
+  std::int64_t size;
+};
+struct TypeAttr {  // convert, bitcast, zero_tangent
+  DType dtype;
+  Shape shape;  // empty for convert and bitcast
+};
+struct PrecisionAttr {
+  std::int64_t exponent_bits, mantissa_bits;
+};
+struct IntegerPowAttr {
+  std::int64_t exponent;
+};
+struct DotAttr {
+  Ints contract_lhs, contract_rhs, batch_lhs, batch_rhs;
+};
+/// What a gather or scatter does with an index that does not fit: clip it into the array; or read `fill` / drop.
+enum class IndexMode : std::uint8_t { clip, fill_or_drop };
+struct GatherAttr {  // StableHLO's dimension numbers; the index vector is the last axis of the indices
+  Ints offset_dims, collapsed_dims, start_index_map, operand_batching_dims, indices_batching_dims, slice_sizes;
+  IndexMode mode;
+};
+struct ScatterAttr {
+  Ints update_window_dims, inserted_dims, scatter_dims, operand_batching_dims, indices_batching_dims;
+  IndexMode mode;
+};
+struct SortAttr {  // sorts all operands together by the first num_keys of them; stable
+  std::int64_t axis, num_keys;
+};
+struct TopKAttr {
+  std::int64_t k;
+};
+struct ReduceWindowAttr {
+  Ints window, strides, low, high;
+};
+struct CollectiveAttr {  // psum, axis_index: the name of a vmapped axis and its size
+  std::string axis_name;
+  std::int64_t size;
+};
+struct CallAttr {
+  std::string name;
+  SubProgram body;
+};
+
+using AttrsVariant =
+    std::variant<NoAttrs, AxesAttr, AxisAttr, CumulativeAttr, PermutationAttr, ShapeAttr, BroadcastAttr, SliceAttr,
+                 WindowSliceAttr, PadAttr, IotaAttr, IdentityAttr, TypeAttr, PrecisionAttr, IntegerPowAttr, DotAttr,
+                 GatherAttr, ScatterAttr, SortAttr, TopKAttr, ReduceWindowAttr, CollectiveAttr, CallAttr>;
+
+struct AttrsBox {
+  AttrsVariant value;
+};
+
+template <class T>
+Attrs::Attrs(const T& value) {
+  if constexpr (!std::is_same_v<T, NoAttrs>) box_ = std::make_shared<const AttrsBox>(AttrsBox{AttrsVariant(value)});
+}
+template <class T>
+const T& Attrs::as() const {
+  return std::get<T>(box_->value);
+}
+
+/// The programs an equation holds (the body of a call).
+std::vector<const SubProgram*> sub_programs(const Attrs& attrs);
+/// A hash of the fields; sub-programs count by their structure.
+std::uint64_t hash(const Attrs& attrs);
+/// "[axis=0, reverse=true]", or "" without attributes. Sub-programs are printed by `print_sub`.
+std::string to_string(const Attrs& attrs, const std::function<std::string(const SubProgram&)>& print_sub);
+
+}  // namespace anadrome

@@ -1,0 +1,62 @@
+// The node behind an Array.
+#pragma once
+#include <atomic>
+#include <memory>
+#include <source_location>
+
+#include "anadrome/array.h"
+#include "anadrome/program.h"
+
+namespace anadrome {
+
+class Builder;
+
+/// Outlives its builder, so that a variable can tell that the function that made it has ended.
+struct BuilderTag {
+  std::atomic<Builder*> builder;  // null once closed
+  std::string name;
+};
+
+namespace detail {
+struct Node {
+  enum class Kind : std::uint8_t { concrete, variable, literal, abstract, no_gradient };
+  mutable std::atomic<std::uint32_t> references{0};
+  Kind kind = Kind::concrete;
+  Type type;
+  // concrete: row-major elements, 64-byte aligned unless borrowed
+  std::shared_ptr<void> owner;
+  void* data = nullptr;
+  // variable
+  std::shared_ptr<BuilderTag> tag;
+  VarId id = 0;
+  std::source_location source;
+  // literal
+  Literal literal;
+};
+}  // namespace detail
+
+using detail::Node;
+using Arrays = std::vector<Array>;
+
+/// Memory for `bytes`, 64-byte aligned, never null. Throws RunError when there is none.
+std::shared_ptr<void> allocate(std::size_t bytes);
+
+/// A concrete array with uninitialised elements; fill them through `mutable_data` before anyone else sees the array.
+Array uninitialized(const Type& type);
+Array concrete(const Type& type, std::shared_ptr<void> owner, void* data);
+/// A scalar literal of a program.
+Array literal(const Literal& value);
+/// An array without data: it has a type, for `lower`.
+Array abstract_array(const Type& type);
+
+inline Node::Kind kind(const Array& a) { return a.node()->kind; }
+inline bool is_variable(const Array& a) { return a.defined() && kind(a) == Node::Kind::variable; }
+inline bool is_literal(const Array& a) { return a.defined() && kind(a) == Node::Kind::literal; }
+inline bool is_concrete(const Array& a) { return a.defined() && kind(a) == Node::Kind::concrete; }
+inline const void* data(const Array& a) { return a.node()->data; }
+inline void* mutable_data(Array& a) { return a.node()->data; }
+
+/// Throws TypeError when `a` is an empty handle, abstract, or a no_gradient value; `what` names the user.
+void check_usable(const Array& a, std::string_view what);
+
+}  // namespace anadrome
