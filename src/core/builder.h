@@ -1,8 +1,11 @@
 // Builder: records equations into a program. Scopes: which builder an operation goes to.
 #pragma once
+#include <array>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "core/prim.h"
@@ -46,6 +49,8 @@ class Builder {
   void bind_inputs(Arrays values) { bound_ = std::move(values); }
 
   std::uint32_t region = 0;  // stamped on new equations
+  /// Set by transforms while they walk: new equations carry the origin of the equation they come from, not a line.
+  std::optional<std::uint32_t> origin;
   /// For item(): values computed so far, by variable, and how many equations have been evaluated.
   std::vector<Array> known;
   std::size_t evaluated = 0;
@@ -54,7 +59,9 @@ class Builder {
   Array variable(VarId id, const Type& type);
   VarId new_var(const Type& type);
   VarId capture(const Array& a);
-  Equation& append(const Prim& prim, std::span<const Array> operands, const Attrs& attrs, Types& out);
+  Equation& append(const Prim& prim, std::span<const Array> operands, const Attrs& attrs);
+  Types result_types(const Prim& prim, std::span<const Array> operands, const Attrs& attrs);
+  [[noreturn]] void throw_foreign(const Array& a) const;
 
   std::shared_ptr<BuilderTag> tag_;
   Builder* parent_;
@@ -96,7 +103,7 @@ class LeaveScopes {
 };
 
 /// Applies a primitive: records it in the scope it belongs to, or runs it at once outside every scope.
-Arrays bind(const Prim& prim, std::span<const Array> operands, const Attrs& attrs = {});
+Arrays bind_all(const Prim& prim, std::span<const Array> operands, const Attrs& attrs = {});
 /// The same for a primitive with one result.
 Array bind1(const Prim& prim, std::span<const Array> operands, const Attrs& attrs = {});
 inline Array bind1(const Prim& prim, std::initializer_list<Array> operands, const Attrs& attrs = {}) {
@@ -114,10 +121,37 @@ class AtSource {
  private:
   bool outermost_;
 };
+/// The line for what is recorded in its lifetime, whatever was set before: for replaying equations.
+class SetSource {
+ public:
+  explicit SetSource(const std::source_location& source);
+  ~SetSource();
+  SetSource(const SetSource&) = delete;
+
+ private:
+  std::source_location saved_;
+  bool was_known_;
+};
 std::source_location current_source();
 /// " at train.cpp:41", or "" where no line is known.
 std::string at_source(const std::source_location& source);
 std::string at_current_source();
+
+/// A region number not used before on this thread.
+std::uint32_t fresh_region();
+/// From the regions of a replayed program to fresh ones: recomputed work stays apart when a program is replayed twice.
+using RegionMap = std::unordered_map<std::uint32_t, std::uint32_t>;
+/// Stamps the region that replaces `region` on what is recorded in its lifetime (0 keeps the current one).
+class AtRegion {
+ public:
+  AtRegion(RegionMap& regions, std::uint32_t region);
+  ~AtRegion();
+  AtRegion(const AtRegion&) = delete;
+
+ private:
+  std::array<Builder*, 2> builders_{};
+  std::array<std::uint32_t, 2> saved_{};
+};
 
 /// Replays the equations of a program in the current scope (or at once) on the given captures and inputs.
 Arrays inline_program(const Program& program, std::span<const Array> captures, std::span<const Array> inputs,

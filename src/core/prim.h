@@ -11,6 +11,11 @@
 namespace anadrome {
 
 using Types = boost::container::small_vector<Type, 2>;
+/// The elements of a small_vector, whose iterators std::span does not take.
+template <class T, std::size_t N>
+std::span<const T> view(const boost::container::small_vector<T, N>& v) {
+  return {v.data(), v.size()};
+}
 
 /// Operand types and attributes; the rule gives the result types and raises every error a user can cause.
 struct TypeIn {

@@ -1,0 +1,73 @@
+// Lifetime of nodes and of the memory behind concrete arrays.
+#include "core/node.h"
+
+#include <cstdlib>
+#include <new>
+
+#include "core/builder.h"
+
+namespace anadrome {
+namespace detail {
+
+void retain(const Node* node) noexcept { node->references.fetch_add(1, std::memory_order_relaxed); }
+void release(const Node* node) noexcept {
+  if (node->references.fetch_sub(1, std::memory_order_acq_rel) == 1) delete node;
+}
+
+}  // namespace detail
+
+std::shared_ptr<void> allocate(std::size_t bytes) {
+  constexpr std::size_t alignment = 64;
+  const std::size_t rounded = (bytes + alignment) / alignment * alignment;
+  void* memory = ::operator new(rounded, std::align_val_t(alignment), std::nothrow);
+  if (!memory) throw RunError("out of memory: no " + std::to_string(bytes) + " bytes for an array.");
+  return {memory, [](void* p) { ::operator delete(p, std::align_val_t(alignment)); }};
+}
+
+Array concrete(const Type& type, std::shared_ptr<void> owner, void* data) {
+  auto* node = new detail::Node;
+  detail::NodePtr handle(node);
+  node->kind = Node::Kind::concrete;
+  node->type = type;
+  node->owner = std::move(owner);
+  node->data = data;
+  return Array(std::move(handle));
+}
+
+Array uninitialized(const Type& type) {
+  auto memory = allocate(type.bytes());
+  void* data = memory.get();
+  return concrete(type, std::move(memory), data);
+}
+
+Array literal(const Literal& value) {
+  auto* node = new detail::Node;
+  detail::NodePtr handle(node);
+  node->kind = Node::Kind::literal;
+  node->type.dtype = value.dtype;
+  node->literal = value;
+  return Array(std::move(handle));
+}
+
+Array abstract_array(const Type& type) {
+  auto* node = new detail::Node;
+  detail::NodePtr handle(node);
+  node->kind = Node::Kind::abstract;
+  node->type = type;
+  return Array(std::move(handle));
+}
+
+void check_usable(const Array& a, std::string_view what) {
+  const std::string user(what);
+  if (!a.defined())
+    throw TypeError(user + ": an empty Array (default-constructed, never assigned) was used as a value. " +
+                    "Assign it first, for example with zeros(shape)." + at_current_source());
+  if (kind(a) == Node::Kind::abstract)
+    throw TypeError(user + ": an abstract " + to_string(a.type()) + " has a type and no data; it serves lower() only. " +
+                    "Pass an Array with elements." + at_current_source());
+  if (kind(a) == Node::Kind::no_gradient)
+    throw TypeError(user + ": the gradient of an integer or bool value has no numbers (no_gradient of shape " +
+                    to_string(a.type().shape) + "). Take the gradient of a float argument." + at_current_source());
+}
+
+}  // namespace anadrome
