@@ -165,11 +165,11 @@ struct Prim {
   Rule<void(const EvalIn&)> eval;
   Rule<Arrays(const JvpIn&)> jvp;  // one tangent per result; call-like: results, then tangents
   Rule<void(const TransposeIn&)> transpose;
-  Rule<LinearizeOut(const JvpIn&)> linearize;  // call-like primitives only; the default is jvp with routing
+  Rule<LinearizeOut(const JvpIn&)> linearize = {};  // call-like primitives only; the default is jvp with routing
   Rule<BatchOut(const BatchIn&)> batch;
   Rule<Cost(const CostIn&)> cost;
   /// Bytes of scratch memory `eval` needs; absent: none.
-  Rule<std::size_t(const CostIn&)> scratch;
+  Rule<std::size_t(const CostIn&)> scratch = {};
   /// Result 0 may be written over operand `in_place` when that operand dies here and has the same bytes (-1: never;
   /// elementwise primitives: any operand).
   int in_place = -1;
