@@ -16,6 +16,8 @@ Types integer_elementwise(const TypeIn& in);     // integers -> same
 Types compare_elementwise(const TypeIn& in);     // b1, integers and floats -> b1
 /// The common shape of elementwise operands; throws TypeError.
 Shape elementwise_shape(const TypeIn& in);
+/// Throws TypeError for a reference or a complex operand.
+void check_real(const TypeIn& in, const Type& x);
 
 // ---- batching and cost
 BatchOut batch_elementwise(const BatchIn& in);
@@ -58,6 +60,43 @@ void eval_binary(const EvalIn& in, F f) {
   } else {
     for (std::int64_t i = 0; i < n; ++i) y[i] = static_cast<Out>(f(static_cast<C>(a[i]), static_cast<C>(b[i])));
   }
+}
+
+/// y = f(x) or y = f(a, b) for float dtypes.
+template <class F>
+void eval_float(const EvalIn& in, F f) {
+  dispatch_float(in.in[0].dtype, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    if constexpr (std::is_invocable_v<F, Compute<T>>) eval_unary<T>(in, f);
+    else eval_binary<T>(in, f);
+  });
+}
+/// The same for integers and floats.
+template <class F>
+void eval_number(const EvalIn& in, F f) {
+  dispatch_number(in.in[0].dtype, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    if constexpr (std::is_invocable_v<F, Compute<T>>) eval_unary<T>(in, f);
+    else eval_binary<T>(in, f);
+  });
+}
+/// Integers as an unsigned type in which arithmetic wraps (and is not done in int); other types as they are.
+template <class T>
+constexpr auto wide(T x) {
+  if constexpr (std::is_integral_v<T>) return static_cast<std::common_type_t<unsigned, std::make_unsigned_t<T>>>(x);
+  else return x;
+}
+
+// ---- derivatives
+inline constexpr NoRule nonlinear = no_rule("it is not linear: its derivative is made of linear primitives");
+/// For results that are locally constant, or that carry no derivatives.
+inline Arrays zero_jvp(const JvpIn&) { return {Array()}; }
+/// The sum of two tangents, each perhaps a symbolic zero.
+Array add_tangents(const Array& a, const Array& b);
+/// t * coefficient(), where t is not a symbolic zero.
+template <class F>
+Array scaled(const Array& t, F coefficient) {
+  return t.defined() ? op::mul(t, coefficient()) : Array();
 }
 
 }  // namespace anadrome
