@@ -73,8 +73,13 @@ struct IntegerPowAttr {
 struct DotAttr {
   Ints contract_lhs, contract_rhs, batch_lhs, batch_rhs;
 };
-/// What a gather or scatter does with an index that does not fit: clip it into the array; or read `fill` / drop.
-enum class IndexMode : std::uint8_t { clip, fill_or_drop };
+/// What a gather or scatter does with an index that does not fit.
+enum class IndexMode : std::uint8_t {
+  clip,          // reads and updates move it into the array
+  fill_or_drop,  // reads give NaN (the smallest signed, largest unsigned integer, true), updates drop
+  zero_or_drop,  // reads give zero: tangents of fill_or_drop, transposes of updates that drop
+  clip_or_drop   // reads clip, their transpose and updates drop: x[i]
+};
 struct GatherAttr {  // StableHLO's dimension numbers; the index vector is the last axis of the indices
   Ints offset_dims, collapsed_dims, start_index_map, operand_batching_dims, indices_batching_dims, slice_sizes;
   IndexMode mode;
@@ -114,9 +119,14 @@ template <class T>
 Attrs::Attrs(const T& value) {
   if constexpr (!std::is_same_v<T, NoAttrs>) box_ = std::make_shared<const AttrsBox>(AttrsBox{AttrsVariant(value)});
 }
+namespace detail {
+[[noreturn]] void throw_wrong_attrs(const AttrsBox* box);
+}
 template <class T>
 const T& Attrs::as() const {
-  return std::get<T>(box_->value);
+  const T* value = box_ ? std::get_if<T>(&box_->value) : nullptr;
+  if (!value) detail::throw_wrong_attrs(box_.get());
+  return *value;
 }
 
 /// The programs an equation holds (the body of a call).
