@@ -17,5 +17,11 @@ constexpr std::uint64_t mix(std::uint64_t h, std::uint64_t v) {
   h *= 0xff51afd7ed558ccdull;
   return h ^ (h >> 32);
 }
+/// The same in every process.
+constexpr std::uint64_t hash_text(std::string_view text) {
+  std::uint64_t h = 0xcbf29ce484222325ull;
+  for (char c : text) h = (h ^ static_cast<unsigned char>(c)) * 0x100000001b3ull;
+  return h;
+}
 
 }  // namespace anadrome
