@@ -1,0 +1,24 @@
+// Reverse mode: transposition of a program that is linear in some arguments.
+#pragma once
+#include "transforms/common.h"
+
+namespace anadrome {
+
+/// Records the transpose of `program` in the current scope. `linear` marks the arguments it is linear in; `known` holds
+/// the values of the others (entries of linear arguments are ignored); `wanted` marks the linear arguments whose
+/// cotangent is asked for; `ct` is a cotangent per output (empty = zero). Returns a cotangent per argument: empty for
+/// what was not wanted, or does not depend on any given cotangent.
+Arrays backward(const Program& program, const Mask& linear, const Mask& wanted, std::span<const Array> known,
+                std::span<const Array> ct);
+
+struct BackwardProgram {
+  /// Inputs: the known arguments, then the cotangents of the outputs in `given`. Outputs: the cotangents of the wanted
+  /// arguments in `reached`.
+  ProgramPtr program;
+  Mask reached;  // by argument: wanted and not zero by structure
+};
+/// `backward` as a program of its own. Memoised.
+std::shared_ptr<const BackwardProgram> backward_program(const ProgramPtr& program, const Mask& linear,
+                                                        const Mask& wanted, const Mask& given);
+
+}  // namespace anadrome

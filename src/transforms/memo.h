@@ -1,0 +1,75 @@
+// Memoised transforms: keyed by the interned program and the transform's options, bounded in bytes, owning no arrays.
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <list>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include "core/intern.h"
+
+namespace anadrome {
+
+/// Kinds of memoised results; a part of the key.
+enum class MemoKind : std::int64_t {
+  linearize,
+  jvp,
+  backward,
+  vmap,
+  depends,
+  gradient,
+  jacobian,
+  closed,
+  executable,
+  cost
+};
+
+/// Least-recently-used cache of results by (program structure, kind, options). Safe from several threads; when two
+/// threads make the same result, the first one stored wins.
+class Memo {
+ public:
+  static Memo& instance();
+  /// The stored result, or `make()` stored and returned. `bytes` estimates what the result holds.
+  template <class T>
+  std::shared_ptr<const T> get(const ProgramPtr& interned, MemoKind kind, std::span<const std::int64_t> options,
+                               const std::function<std::shared_ptr<const T>()>& make,
+                               const std::function<std::size_t(const T&)>& bytes) {
+    Key key{interned, kind, {options.begin(), options.end()}};
+    if (auto found = find(key)) return std::static_pointer_cast<const T>(found);
+    std::shared_ptr<const T> made = make();
+    return std::static_pointer_cast<const T>(store(std::move(key), made, bytes(*made)));
+  }
+  void clear();
+  std::int64_t bytes() const;
+
+ private:
+  struct Key {
+    ProgramPtr program;  // interned: equal structure means equal pointer
+    MemoKind kind;
+    std::vector<std::int64_t> options;
+    bool operator==(const Key&) const = default;
+  };
+  struct KeyHash {
+    std::size_t operator()(const Key& key) const;
+  };
+  struct Entry {
+    Key key;
+    std::shared_ptr<const void> value;
+    std::size_t bytes;
+  };
+  std::shared_ptr<const void> find(const Key& key);
+  std::shared_ptr<const void> store(Key key, std::shared_ptr<const void> value, std::size_t bytes);
+
+  mutable std::mutex mutex_;
+  std::list<Entry> entries_;  // most recently used first
+  std::unordered_map<Key, std::list<Entry>::iterator, KeyHash> index_;
+  std::size_t bytes_ = 0;
+};
+
+/// An estimate of the memory a program takes.
+std::size_t program_bytes(const Program& program);
+
+}  // namespace anadrome
