@@ -82,6 +82,8 @@ Array igamma(const Array& a, const Array& x);
 Array igammac(const Array& a, const Array& x);
 Array igamma_grad_a(const Array& a, const Array& x);
 Array betainc(const Array& a, const Array& b, const Array& x);
+/// a log(b), 0 where a is 0.
+Array xlogy(const Array& a, const Array& b);
 Array nextafter(const Array& a, const Array& b);
 Array eq(const Array& a, const Array& b);
 Array ne(const Array& a, const Array& b);
