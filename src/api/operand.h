@@ -1,7 +1,9 @@
 // From the arguments of public operations to operands of primitives: weak literals, promotion, broadcasting.
 #pragma once
 #include <initializer_list>
+#include <optional>
 #include <span>
+#include <string_view>
 
 #include "core/builder.h"
 
@@ -16,6 +18,8 @@ Array as_dtype(const Operand& x, DType dtype, std::string_view what);
 /// Operands promoted to their common dtype (floats for integers when `to_float`) and broadcast to one shape as numpy
 /// does; rank-0 operands stay rank 0 beside arrays.
 Arrays promoted(std::initializer_list<const Operand*> xs, std::string_view what, bool to_float = false);
+/// Broadcasts arrays to one shape as numpy does; rank-0 arrays stay.
+void broadcast_together(Arrays& xs, std::string_view what);
 /// numpy's broadcast of two shapes. Throws TypeError naming `what` and both.
 Shape broadcast_shapes(const Shape& a, const Shape& b, std::string_view what);
 /// numpy's broadcast_to.
