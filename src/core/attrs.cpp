@@ -109,8 +109,9 @@ template <class T> void collect(const T&, std::vector<const SubProgram*>&) {}
 void collect(const SubProgram& sub, std::vector<const SubProgram*>& out) {
   out.push_back(&sub);
 }
-void collect(const std::vector<SubProgram>& subs, std::vector<const SubProgram*>& out) {
-  for (const SubProgram& sub : subs) out.push_back(&sub);
+template <class T>
+void collect(const std::vector<T>& values, std::vector<const SubProgram*>& out) {
+  for (const T& v : values) collect(v, out);
 }
 
 }  // namespace
