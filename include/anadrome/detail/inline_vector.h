@@ -97,6 +97,10 @@ class InlineVector {
     std::copy(o.begin(), o.end(), data());
     size_ = o.size_;
   }
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"  // the copy takes the unused part along: one fixed size
+#endif
   void steal(InlineVector& o) {
     size_ = o.size_;
     capacity_ = o.capacity_;
@@ -105,6 +109,9 @@ class InlineVector {
     o.capacity_ = N;
     o.size_ = 0;
   }
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic pop
+#endif
 
   std::uint32_t size_ = 0, capacity_ = N;
   union {
