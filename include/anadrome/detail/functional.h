@@ -1,0 +1,123 @@
+// The transforms on functions of lists of arrays. The templates of transform.h and jit.h flatten trees and call these.
+#pragma once
+#include <climits>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "anadrome/array.h"
+#include "anadrome/compile.h"
+#include "anadrome/program.h"
+
+namespace anadrome::functional {
+
+using Arrays = std::vector<Array>;
+using Function = std::function<Arrays(const Arrays&)>;
+/// The name of leaf i in the user's tree ("argument 0: layers[1].w"), for errors.
+using LeafName = std::function<std::string(std::size_t)>;
+using Mask = std::vector<bool>;
+
+/// Where a transform was made, and what it is called in errors.
+struct Context {
+  std::string name;
+  std::source_location source;
+  LeafName leaf;
+};
+
+// ---- derivatives
+struct JvpResult {
+  Arrays y, t;  // a tangent per output: zeros where independent, no_gradient for integers
+};
+/// Tangents: empty = zero.
+JvpResult jvp(const Function& f, const Arrays& x, const Arrays& t, const Context& context = {});
+
+/// The linear part of a function at a point.
+class LinearMap {
+ public:
+  /// Tangents of the inputs (empty = zero) to tangents of the outputs.
+  Arrays push(const Arrays& t) const;
+  /// Cotangents of the outputs to cotangents of the inputs: zeros where independent, no_gradient for integers, empty for
+  /// unwanted ones.
+  Arrays pull(const Arrays& ct) const;
+  /// Captures are the residuals, inputs the tangents.
+  const Program& program() const;
+  const Arrays& residuals() const;
+
+  struct State;
+  explicit LinearMap(std::shared_ptr<const State> state) : state_(std::move(state)) {}
+
+ private:
+  std::shared_ptr<const State> state_;
+};
+struct LinearizeResult {
+  Arrays y;
+  LinearMap linear;
+};
+LinearizeResult linearize(const Function& f, const Arrays& x, const Mask& wanted, const Context& context = {});
+
+struct VjpResult {
+  Arrays y;
+  std::function<Arrays(const Arrays& ct)> pull;
+};
+VjpResult vjp(const Function& f, const Arrays& x, const Mask& wanted, const Context& context = {});
+
+struct GradResult {
+  Arrays y;  // the value, then auxiliary outputs; empty unless asked for
+  Arrays grads;  // one per wanted input, in order
+};
+/// The first output of `f` must be one float number; the others are auxiliary.
+GradResult grad(const Function& f, const Arrays& x, const Mask& wanted, bool with_value, const Context& context = {});
+
+enum class JacobianMode : std::uint8_t { forward, reverse };
+/// By output, by wanted input: an array of shape [output..., input...].
+std::vector<Arrays> jacobian(const Function& f, const Arrays& x, const Mask& wanted, JacobianMode mode,
+                             const Context& context = {});
+/// The transpose of a linear function: cotangents of the outputs to cotangents of the inputs.
+std::function<Arrays(const Arrays& ct)> linear_transpose(const Function& f, const Arrays& example,
+                                                         const Context& context = {});
+
+// ---- batching
+inline constexpr int not_batched = INT_MIN;
+/// Batch axes per input (may be negative) and per output; `out` is asked once the function is recorded and gives one
+/// entry for all outputs, or one each. `size` -1: taken from the inputs.
+struct VmapSpec {
+  std::vector<int> in;
+  std::function<std::vector<int>()> out;
+  std::string axis_name;
+  std::int64_t size = -1;
+};
+Arrays vmap(const Function& f, const Arrays& x, const VmapSpec& spec, const Context& context = {});
+Arrays vmap(const Function& f, const Arrays& x, const std::vector<int>& axes, int out_axis = 0,
+            const std::string& axis_name = {});
+
+// ---- programs and compilation
+/// Records `f`; concrete arrays from outside are captures.
+Program make_program(const Function& f, const Arrays& x, const Context& context = {});
+
+/// A recorded function with the arrays it captured, ready to compile or to call.
+struct Recorded {
+  ProgramPtr program;
+  Arrays captures;
+  bool reusable = true;  // false when it captured a variable of an enclosing function
+};
+Recorded record_for_jit(const Function& f, const Arrays& x, const Context& context);
+/// Inside a recorded function: records a call equation.
+Arrays call_recorded(const Recorded& recorded, const Arrays& x, const std::string& name);
+std::shared_ptr<const Executable> compile_recorded(const Recorded& recorded, const CompileOptions& options,
+                                                   const Mask& donated);
+/// Runs; throws TypeError when an argument has another type than the program's input.
+Arrays run_recorded(const Recorded& recorded, const Executable& executable, const Arrays& x, const Context& context);
+/// Appends the types of the leaves to a key.
+void append_types(std::string& key, const Arrays& leaves);
+/// Throws TypeError for a leaf that is empty or has no data.
+void check_leaves(const Arrays& leaves, const Context& context);
+/// True while a function is being recorded on this thread.
+bool recording();
+CostAnalysis cost_of(const Program& program);
+/// Compiles and runs once.
+Arrays run_jit(const Function& f, const Arrays& x, const std::string& backend);
+
+}  // namespace anadrome::functional
