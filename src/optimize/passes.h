@@ -1,0 +1,27 @@
+// The passes of the optimiser: pure functions from a program to an equivalent canonical one.
+#pragma once
+#include "core/intern.h"
+
+namespace anadrome {
+
+/// Replaces calls by their bodies, nested ones too. Regions of a body are fresh in each place it is put.
+Program inline_calls(const Program& program);
+/// Drops equations whose results nobody needs.
+Program dead_code(const Program& program);
+/// Computes equal equations of the same region once.
+Program common_subexpressions(const Program& program);
+/// Replaces what is computed from numbers alone and is a number itself by that number.
+Program fold(const Program& program);
+/// Identities that are exact for every value, special values included.
+Program simplify(const Program& program);
+/// Sees through identity matrices: products with them, and with what is known to be diagonal, become the cheap
+/// operations they are. Products that would be 0*inf are 0 here.
+Program structured_tangents(const Program& program);
+
+struct OptimizeOptions {
+  bool structured_tangents = true;
+};
+/// All passes, until nothing changes.
+Program optimize(const Program& program, const OptimizeOptions& options = {});
+
+}  // namespace anadrome
