@@ -16,7 +16,16 @@ void release(const Node* node) noexcept {
 
 }  // namespace detail
 
+namespace {
+std::atomic<std::int64_t> allocations{0}, bytes_allocated{0};
+}  // namespace
+
+std::int64_t allocation_count() { return allocations.load(std::memory_order_relaxed); }
+std::int64_t allocated_bytes() { return bytes_allocated.load(std::memory_order_relaxed); }
+
 std::shared_ptr<void> allocate(std::size_t bytes) {
+  allocations.fetch_add(1, std::memory_order_relaxed);
+  bytes_allocated.fetch_add(static_cast<std::int64_t>(bytes), std::memory_order_relaxed);
   constexpr std::size_t alignment = 64;
   const std::size_t rounded = (bytes + alignment) / alignment * alignment;
   void* memory = ::operator new(rounded, std::align_val_t(alignment), std::nothrow);

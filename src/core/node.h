@@ -40,6 +40,9 @@ using Arrays = std::vector<Array>;
 
 /// Memory for `bytes`, 64-byte aligned, never null. Throws RunError when there is none.
 std::shared_ptr<void> allocate(std::size_t bytes);
+/// Calls of `allocate` so far in the process, and the bytes they asked for: tests check what a run takes.
+std::int64_t allocation_count();
+std::int64_t allocated_bytes();
 
 /// A concrete array with uninitialised elements; fill them through `mutable_data` before anyone else sees the array.
 Array uninitialized(const Type& type);

@@ -1,0 +1,27 @@
+// Backends: each compiles a program to an executable.
+#pragma once
+#include <string_view>
+
+#include "anadrome/compile.h"
+
+namespace anadrome {
+
+struct Backend {
+  std::string_view name;
+  std::shared_ptr<const Executable> (*compile)(const Program& program, const CompileOptions& options,
+                                               std::span<const bool> donated);
+};
+
+/// Optimised, planned, run by precompiled kernels on one arena.
+std::shared_ptr<const Executable> compile_native(const Program& program, const CompileOptions& options,
+                                                 std::span<const bool> donated);
+/// The reference: the program as it is, equation by equation, every value in memory of its own.
+std::shared_ptr<const Executable> compile_eval(const Program& program, const CompileOptions& options,
+                                               std::span<const bool> donated);
+
+/// Throws TypeError unless the arguments are numbers of the types of the captures and inputs.
+void check_arguments(const Program& program, std::span<const Array> arguments);
+/// The sizes that follow from the signature alone.
+MemoryAnalysis signature_memory(const Program& program);
+
+}  // namespace anadrome

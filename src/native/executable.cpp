@@ -1,0 +1,207 @@
+// The backend "native": a list of steps, each a kernel and the places of its operands and results, over one arena.
+#include <cstring>
+
+#include "native/arena.h"
+#include "native/backend.h"
+#include "optimize/cost.h"
+#include "optimize/passes.h"
+#include "optimize/plan.h"
+
+namespace anadrome {
+namespace {
+
+/// A place in memory: a base that each run knows, and an offset fixed when compiling.
+struct Ref {
+  std::uint32_t base = 0;
+  std::uint64_t offset = 0;
+};
+
+/// One kernel call. Lists are ranges of the executable's tables: operands, then results.
+struct Step {
+  void (*kernel)(const EvalIn&);
+  const Attrs* attrs;
+  std::uint32_t first, operands, results;
+  Ref scratch;
+};
+
+struct Copy {
+  Ref from;
+  std::uint32_t output;
+  std::size_t bytes;
+};
+
+constexpr std::size_t inline_bases = 48;
+constexpr std::size_t inline_operands = 16;
+
+/// Where the bases of a run point: arguments, outputs, arena, constants.
+using Bases = boost::container::small_vector<char*, inline_bases>;
+
+class NativeExecutable final : public Executable {
+ public:
+  NativeExecutable(Program program, std::span<const bool> donated)
+      : program_(std::move(program)), plan_(plan_memory(program_, donated)), arguments_(plan_.written.size()) {
+    for (std::size_t i = 0; i < program_.equations.size(); ++i)
+      if (!plan_.elided[i]) add_step(i);
+    for (const Plan::Copy& c : plan_.copies)
+      copies_.push_back({ref(c.from), c.output, program_.type(program_.outputs[c.output]).bytes()});
+    for (const Atom& a : program_.outputs) output_types_.push_back(program_.type(a));
+    given_up_ = plan_.written;
+    for (std::int64_t i : plan_.donor)
+      if (i >= 0) given_up_[static_cast<std::size_t>(i)] = true;
+  }
+
+  std::vector<Array> run(std::span<const Array> arguments) const override;
+  const Program& optimized_program() const override { return program_; }
+  CostAnalysis cost_analysis() const override { return program_cost(program_); }
+  MemoryAnalysis memory_analysis() const override;
+
+ private:
+  std::uint32_t output_base() const { return static_cast<std::uint32_t>(arguments_); }
+  std::uint32_t arena_base() const { return output_base() + static_cast<std::uint32_t>(program_.outputs.size()); }
+  std::uint32_t constant_base() const { return arena_base() + 1; }
+
+  Ref ref(const Atom& a);
+  void add_step(std::size_t equation);
+  void set_arguments(std::span<const Array> arguments, Bases& bases, Arrays& copies) const;
+  std::vector<Array> make_outputs(std::span<const Array> arguments, const Arrays& copies, Bases& bases) const;
+  void run_steps(const Bases& bases) const;
+
+  Program program_;
+  Plan plan_;
+  std::size_t arguments_;
+  std::vector<Step> steps_;
+  std::vector<Copy> copies_;
+  std::vector<Ref> refs_;    // of all steps
+  std::vector<Type> types_;  // beside refs_
+  std::vector<Type> output_types_;
+  std::vector<std::uint64_t> constants_;  // one number a word
+  std::vector<bool> given_up_;            // by argument: it is written, or it becomes an output
+  std::size_t most_refs_ = inline_operands;
+};
+
+Ref NativeExecutable::ref(const Atom& a) {
+  if (!a.is_var()) {
+    std::uint64_t word = 0;
+    a.literal.store(&word);
+    constants_.push_back(word);
+    return {constant_base(), 8 * (constants_.size() - 1)};
+  }
+  const Place& place = plan_.place[a.var];
+  switch (place.memory) {
+    case Memory::argument: return {place.index, 0};
+    case Memory::output: return {output_base() + place.index, 0};
+    default: return {arena_base(), place.offset};
+  }
+}
+
+void NativeExecutable::add_step(std::size_t equation) {
+  const Equation& e = program_.equations[equation];
+  const auto count = [](const auto& list) { return static_cast<std::uint32_t>(list.size()); };
+  steps_.push_back({need<&Prim::eval>(*e.prim).function, &e.attrs, count(refs_), count(e.operands), count(e.results),
+                    {arena_base(), plan_.scratch[equation]}});
+  for (const Atom& a : e.operands) {
+    refs_.push_back(ref(a));
+    types_.push_back(program_.type(a));
+  }
+  for (VarId v : e.results) {
+    refs_.push_back(ref(Atom::variable(v)));
+    types_.push_back(program_.type(v));
+  }
+  most_refs_ = std::max(most_refs_, e.operands.size() + e.results.size());
+}
+
+MemoryAnalysis NativeExecutable::memory_analysis() const {
+  MemoryAnalysis out = signature_memory(program_);
+  for (std::size_t k = 0; k < plan_.donor.size(); ++k)
+    if (plan_.donor[k] >= 0) out.alias_size_in_bytes += static_cast<std::int64_t>(output_types_[k].bytes());
+  out.temp_size_in_bytes = static_cast<std::int64_t>(plan_.arena_bytes);
+  out.reserved_bytes = kept_arena_bytes();
+  return out;
+}
+
+/// True when a run must not write over argument i: it is a number, borrowed memory, or passed twice.
+bool must_copy(std::span<const Array> arguments, std::size_t i) {
+  const Array& a = arguments[i];
+  if (!is_concrete(a) || !a.node()->owner) return true;
+  for (std::size_t j = 0; j < arguments.size(); ++j)
+    if (j != i && is_concrete(arguments[j]) && arguments[j].node()->owner == a.node()->owner) return true;
+  return false;
+}
+
+/// Points the bases at the arguments. Those that cannot be used as they are get a copy in `copies`, by argument.
+void NativeExecutable::set_arguments(std::span<const Array> arguments, Bases& bases, Arrays& copies) const {
+  for (std::size_t i = 0; i < arguments_; ++i) {
+    const Array& a = arguments[i];
+    const bool copied = given_up_[i] ? must_copy(arguments, i) : !is_concrete(a);
+    if (!copied) {
+      bases.push_back(static_cast<char*>(a.node()->data));
+      continue;
+    }
+    Array own = uninitialized(a.type());
+    if (is_concrete(a)) std::memcpy(mutable_data(own), data(a), a.type().bytes());
+    else a.node()->literal.store(mutable_data(own));
+    bases.push_back(static_cast<char*>(mutable_data(own)));
+    copies.resize(arguments_);
+    copies[i] = std::move(own);
+  }
+}
+
+std::vector<Array> NativeExecutable::make_outputs(std::span<const Array> arguments, const Arrays& copies,
+                                                  Bases& bases) const {
+  std::vector<Array> out;
+  out.reserve(output_types_.size());
+  for (std::size_t k = 0; k < output_types_.size(); ++k) {
+    if (plan_.donor[k] < 0) {
+      out.push_back(uninitialized(output_types_[k]));
+    } else {
+      const auto i = static_cast<std::size_t>(plan_.donor[k]);
+      const Array& from = copies.empty() || !copies[i].defined() ? arguments[i] : copies[i];
+      out.push_back(concrete(output_types_[k], from.node()->owner, from.node()->data));
+    }
+    bases.push_back(static_cast<char*>(mutable_data(out.back())));
+  }
+  return out;
+}
+
+void NativeExecutable::run_steps(const Bases& bases) const {
+  boost::container::small_vector<void*, inline_operands> at(most_refs_);
+  for (const Step& s : steps_) {
+    const std::size_t n = s.operands + s.results;
+    for (std::size_t i = 0; i < n; ++i) {
+      const Ref& r = refs_[s.first + i];
+      at[i] = bases[r.base] + r.offset;
+    }
+    const Type* types = types_.data() + s.first;
+    s.kernel({*s.attrs,
+              {types, s.operands},
+              {types + s.operands, s.results},
+              {at.data(), s.operands},
+              {at.data() + s.operands, s.results},
+              bases[s.scratch.base] + s.scratch.offset});
+  }
+  for (const Copy& c : copies_)
+    if (c.bytes) std::memcpy(bases[output_base() + c.output], bases[c.from.base] + c.from.offset, c.bytes);
+}
+
+std::vector<Array> NativeExecutable::run(std::span<const Array> arguments) const {
+  check_arguments(program_, arguments);
+  alignas(64) static char nothing[64];  // where empty values are
+  Bases bases;
+  Arrays copies;
+  set_arguments(arguments, bases, copies);
+  std::vector<Array> out = make_outputs(arguments, copies, bases);
+  const Arena arena(plan_.arena_bytes);
+  bases.push_back(arena.data() ? arena.data() : nothing);
+  bases.push_back(reinterpret_cast<char*>(const_cast<std::uint64_t*>(constants_.data())));
+  run_steps(bases);
+  return out;
+}
+
+}  // namespace
+
+std::shared_ptr<const Executable> compile_native(const Program& program, const CompileOptions& options,
+                                                 std::span<const bool> donated) {
+  return std::make_shared<NativeExecutable>(optimize(program, {options.structured_tangents}), donated);
+}
+
+}  // namespace anadrome

@@ -1,0 +1,32 @@
+// Memory of a run: where every value of a program lives.
+#pragma once
+#include "core/prim.h"
+
+namespace anadrome {
+
+enum class Memory : std::uint8_t { argument, output, arena };
+struct Place {
+  Memory memory = Memory::arena;
+  std::uint32_t index = 0;   // of the argument or output
+  std::uint64_t offset = 0;  // in the arena
+};
+
+struct Plan {
+  /// An output that is made elsewhere, or is a number: copied after the last equation.
+  struct Copy {
+    Atom from;
+    std::uint32_t output;
+  };
+  std::vector<Place> place;            // by variable; captures, then inputs, are the arguments
+  std::vector<bool> elided;            // by equation: its result is its operand's memory, nothing to do
+  std::vector<std::uint64_t> scratch;  // by equation: where its scratch memory is in the arena
+  std::vector<Copy> copies;
+  std::vector<std::int64_t> donor;  // by output: the argument whose memory it takes, or -1
+  std::vector<bool> written;        // by argument: a run writes over it
+  std::uint64_t arena_bytes = 0;
+};
+
+/// Plans a run in program order. `donated`: by argument; missing ones are not.
+Plan plan_memory(const Program& program, std::span<const bool> donated = {});
+
+}  // namespace anadrome
