@@ -266,15 +266,15 @@ inline Axis leaf_axes(std::initializer_list<Axis> leaves) {
   return Axis(std::move(out));
 }
 /// Batch axes of all arguments, or of all outputs; a single entry serves every one.
-struct Axes {
+struct BatchAxes {
   std::vector<Axis> entries;
-  Axes(int axis) : entries{Axis(axis)} {}
-  Axes(NoAxis n) : entries{Axis(n)} {}
-  Axes(std::initializer_list<Axis> list) : entries(list) {}
+  BatchAxes(int axis) : entries{Axis(axis)} {}
+  BatchAxes(NoAxis n) : entries{Axis(n)} {}
+  BatchAxes(std::initializer_list<Axis> list) : entries(list) {}
 };
 struct VmapOptions {
-  Axes in = 0;
-  Axes out = 0;
+  BatchAxes in = 0;
+  BatchAxes out = 0;
   std::string axis_name = {};  // for psum, pmean and axis_index
   std::int64_t size = -1;      // needed only when no argument is batched
 };
