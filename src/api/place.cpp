@@ -109,19 +109,18 @@ void parse_items(Place& place, std::span<const Index> indices) {
   const auto whole = [&] {
     for (int k = 0; k < missing; ++k, ++axis) place.items.push_back(range_item({}, axis, base.shape[axis]));
   };
-  bool ellipsis_seen = false;
   for (const Index& index : indices) {
     if (index.kind == Index::Kind::newaxis) {
       place.items.push_back({});
     } else if (index.kind == Index::Kind::ellipsis) {
+      place.ellipsis = static_cast<int>(place.items.size());
       whole();
-      ellipsis_seen = true;
     } else {
       place.items.push_back(make_item(index, axis, base));
       ++axis;
     }
   }
-  if (!ellipsis_seen) whole();
+  if (place.ellipsis < 0) whole();
 }
 
 /// Where the block of index arrays goes: at the first of them if they stand side by side, else in front.
@@ -136,7 +135,8 @@ void place_block(Place& place) {
     ++count;
     if (item.kind == Kind::array) place.block = broadcast_shapes(place.block, item.value.shape(), "index");
   }
-  place.block_item = last - first + 1 == count ? first : 0;
+  const bool together = last - first + 1 == count && (place.ellipsis <= first || place.ellipsis > last);
+  place.block_item = together ? first : 0;
 }
 
 void find_shape(Place& place) {

@@ -24,6 +24,7 @@ struct Place {
   bool scalars = false;  // a recorded (or concrete) index of rank 0
   bool moving = false;   // a start that is not fixed by the shapes: an integer, a scalar or a window
   bool strided = false;  // a range with a step other than 1
+  int ellipsis = -1;     // number of items before the ellipsis: even an empty one separates index arrays
 
   Shape block;        // the shape that index arrays broadcast to; it takes the place of the axes they remove
   int block_item = 0;  // number of items before which the block stands
