@@ -13,7 +13,9 @@ namespace {
   throw TypeError(std::string(what) + ": " + text + at_current_source());
 }
 
-bool is_integer_literal(const Operand& x) { return x.literal_kind() == i64 || x.literal_kind() == u64; }
+bool is_integer_literal(const Operand& x) {
+  return x.literal_kind() == i64 || x.literal_kind() == u64;
+}
 
 std::string text_of_integer(const Operand& x) {
   return x.literal_kind() == u64 ? std::to_string(static_cast<std::uint64_t>(x.integer()))
@@ -31,16 +33,20 @@ bool fits(const Operand& x, DType dtype) {
 
 double as_double(const Operand& x) {
   switch (x.literal_kind()) {
-    case DType::f64: return x.real();
-    case DType::u64: return static_cast<double>(static_cast<std::uint64_t>(x.integer()));
-    default: return static_cast<double>(x.integer());
+    case DType::f64:
+      return x.real();
+    case DType::u64:
+      return static_cast<double>(static_cast<std::uint64_t>(x.integer()));
+    default:
+      return static_cast<double>(x.integer());
   }
 }
 
 Array literal_as(const Operand& x, DType dtype, std::string_view what) {
   if (is_float(dtype) || is_complex(dtype)) return literal(Literal::of(as_double(x), dtype));
-  if (x.literal_kind() == f64) refuse(what, "the number " + std::to_string(x.real()) + " as " + std::string(tag(dtype)) +
-                                              ". Write an integer, or convert the array to a float dtype.");
+  if (x.literal_kind() == f64)
+    refuse(what, "the number " + std::to_string(x.real()) + " as " + std::string(tag(dtype)) +
+                     ". Write an integer, or convert the array to a float dtype.");
   if (is_integer(dtype) && !fits(x, dtype))
     refuse(what, "the number " + text_of_integer(x) + " does not fit " + std::string(tag(dtype)) +
                      ". Convert the array to a wider dtype first.");
@@ -48,7 +54,9 @@ Array literal_as(const Operand& x, DType dtype, std::string_view what) {
 }
 
 /// The dtype of literals of this kind where no array decides.
-DType alone(const Operand& x) { return x.literal_kind() == b1 ? b1 : is_integer_literal(x) ? i32 : f32; }
+DType alone(const Operand& x) {
+  return x.literal_kind() == b1 ? b1 : is_integer_literal(x) ? i32 : f32;
+}
 
 /// The dtype of an array of `dtype` that meets a literal.
 DType with_literal(DType dtype, const Operand& x) {
@@ -129,8 +137,10 @@ Array broadcast_to_shape(const Array& x, const Shape& shape, std::string_view wh
 
 int normalize_axis(std::int64_t axis, int rank, std::string_view what) {
   if (axis < -rank || axis >= rank)
-    refuse(what, "axis " + std::to_string(axis) + " of an array of rank " + std::to_string(rank) + "." +
-                     (rank ? " Axes go from " + std::to_string(-rank) + " to " + std::to_string(rank - 1) + "." : ""));
+    refuse(
+        what,
+        "axis " + std::to_string(axis) + " of an array of rank " + std::to_string(rank) + "." +
+            (rank ? " Axes go from " + std::to_string(-rank) + " to " + std::to_string(rank - 1) + "." : ""));
   return static_cast<int>(axis < 0 ? axis + rank : axis);
 }
 

@@ -31,7 +31,9 @@ constexpr std::array<Facts, 15> facts = {{{"b1", 1},
                                           {"c128", 16}}};
 
 /// b1 < integers < floats < complex.
-int kind_of(DType t) { return is_bool(t) ? 0 : is_integer(t) ? 1 : is_float(t) ? 2 : 3; }
+int kind_of(DType t) {
+  return is_bool(t) ? 0 : is_integer(t) ? 1 : is_float(t) ? 2 : 3;
+}
 
 DType promote_integers(DType a, DType b) {
   if (is_signed(a) == is_signed(b)) return std::max(a, b);
@@ -50,8 +52,12 @@ DType promote_floats(DType a, DType b) {
 
 }  // namespace
 
-std::string_view tag(DType dtype) { return facts[static_cast<std::size_t>(dtype)].tag; }
-std::size_t item_size(DType dtype) { return facts[static_cast<std::size_t>(dtype)].size; }
+std::string_view tag(DType dtype) {
+  return facts[static_cast<std::size_t>(dtype)].tag;
+}
+std::size_t item_size(DType dtype) {
+  return facts[static_cast<std::size_t>(dtype)].size;
+}
 
 DType promote(DType a, DType b) {
   const int ka = kind_of(a), kb = kind_of(b);

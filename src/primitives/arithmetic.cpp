@@ -12,7 +12,8 @@ constinit const Prim prim::neg = {
     .name = "neg",
     .work = Work::elementwise,
     .type = number_elementwise,
-    .eval = [](const EvalIn& in) { eval_number(in, [](auto x) { return static_cast<decltype(x)>(-wide(x)); }); },
+    .eval =
+        [](const EvalIn& in) { eval_number(in, [](auto x) { return static_cast<decltype(x)>(-wide(x)); }); },
     .jvp = [](const JvpIn& in) -> Arrays { return {op::neg(in.t[0])}; },
     .transpose =
         [](const TransposeIn& in) {
@@ -31,8 +32,10 @@ constinit const Prim prim::abs = {
         [](const EvalIn& in) {
           eval_number(in, [](auto x) {
             using T = decltype(x);
-            if constexpr (std::is_floating_point_v<T>) return std::fabs(x);
-            else return x < T{0} ? static_cast<T>(-wide(x)) : x;
+            if constexpr (std::is_floating_point_v<T>)
+              return std::fabs(x);
+            else
+              return x < T{0} ? static_cast<T>(-wide(x)) : x;
           });
         },
     .jvp = [](const JvpIn& in) -> Arrays {
@@ -113,7 +116,8 @@ constinit const Prim prim::mul = {
           eval_number(in, [](auto a, auto b) { return static_cast<decltype(a)>(wide(a) * wide(b)); });
         },
     .jvp = [](const JvpIn& in) -> Arrays {
-      return {add_tangents(scaled(in.t[0], [&] { return in.x[1]; }), scaled(in.t[1], [&] { return in.x[0]; }))};
+      return {
+          add_tangents(scaled(in.t[0], [&] { return in.x[1]; }), scaled(in.t[1], [&] { return in.x[0]; }))};
     },
     .transpose =
         [](const TransposeIn& in) {
@@ -157,13 +161,29 @@ constinit const Prim prim::rem = {
     .cost = cost_flop,
 };
 
-Array op::neg(const Array& x) { return bind1(prim::neg, {x}); }
-Array op::abs(const Array& x) { return bind1(prim::abs, {x}); }
-Array op::sign(const Array& x) { return bind1(prim::sign, {x}); }
-Array op::add(const Array& a, const Array& b) { return bind1(prim::add, {a, b}); }
-Array op::sub(const Array& a, const Array& b) { return bind1(prim::sub, {a, b}); }
-Array op::mul(const Array& a, const Array& b) { return bind1(prim::mul, {a, b}); }
-Array op::div(const Array& a, const Array& b) { return bind1(prim::div, {a, b}); }
-Array op::rem(const Array& a, const Array& b) { return bind1(prim::rem, {a, b}); }
+Array op::neg(const Array& x) {
+  return bind1(prim::neg, {x});
+}
+Array op::abs(const Array& x) {
+  return bind1(prim::abs, {x});
+}
+Array op::sign(const Array& x) {
+  return bind1(prim::sign, {x});
+}
+Array op::add(const Array& a, const Array& b) {
+  return bind1(prim::add, {a, b});
+}
+Array op::sub(const Array& a, const Array& b) {
+  return bind1(prim::sub, {a, b});
+}
+Array op::mul(const Array& a, const Array& b) {
+  return bind1(prim::mul, {a, b});
+}
+Array op::div(const Array& a, const Array& b) {
+  return bind1(prim::div, {a, b});
+}
+Array op::rem(const Array& a, const Array& b) {
+  return bind1(prim::rem, {a, b});
+}
 
 }  // namespace anadrome

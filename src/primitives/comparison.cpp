@@ -5,8 +5,7 @@
 namespace anadrome {
 namespace {
 
-template <class F>
-void eval_compare(const EvalIn& in, F f) {
+template <class F> void eval_compare(const EvalIn& in, F f) {
   dispatch_real(in.in[0].dtype, [&](auto tag) { eval_binary<typename decltype(tag)::type>(in, f); });
 }
 
@@ -84,11 +83,23 @@ constinit const Prim prim::ge = {
     .cost = cost_flop,
 };
 
-Array op::eq(const Array& a, const Array& b) { return bind1(prim::eq, {a, b}); }
-Array op::ne(const Array& a, const Array& b) { return bind1(prim::ne, {a, b}); }
-Array op::lt(const Array& a, const Array& b) { return bind1(prim::lt, {a, b}); }
-Array op::le(const Array& a, const Array& b) { return bind1(prim::le, {a, b}); }
-Array op::gt(const Array& a, const Array& b) { return bind1(prim::gt, {a, b}); }
-Array op::ge(const Array& a, const Array& b) { return bind1(prim::ge, {a, b}); }
+Array op::eq(const Array& a, const Array& b) {
+  return bind1(prim::eq, {a, b});
+}
+Array op::ne(const Array& a, const Array& b) {
+  return bind1(prim::ne, {a, b});
+}
+Array op::lt(const Array& a, const Array& b) {
+  return bind1(prim::lt, {a, b});
+}
+Array op::le(const Array& a, const Array& b) {
+  return bind1(prim::le, {a, b});
+}
+Array op::gt(const Array& a, const Array& b) {
+  return bind1(prim::gt, {a, b});
+}
+Array op::ge(const Array& a, const Array& b) {
+  return bind1(prim::ge, {a, b});
+}
 
 }  // namespace anadrome

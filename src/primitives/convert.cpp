@@ -8,16 +8,18 @@
 namespace anadrome {
 namespace {
 
-template <class To, class From>
-To converted(From x) {
-  if constexpr (std::is_same_v<To, bool>) return x != From{0};  // NaN is true
-  else if constexpr (math::Integer<To> && std::is_floating_point_v<From>) return math::saturating_cast<To>(x);
-  else if constexpr (std::is_same_v<From, bool>) return static_cast<To>(static_cast<float>(x));
-  else return static_cast<To>(x);
+template <class To, class From> To converted(From x) {
+  if constexpr (std::is_same_v<To, bool>)
+    return x != From{0};  // NaN is true
+  else if constexpr (math::Integer<To> && std::is_floating_point_v<From>)
+    return math::saturating_cast<To>(x);
+  else if constexpr (std::is_same_v<From, bool>)
+    return static_cast<To>(static_cast<float>(x));
+  else
+    return static_cast<To>(x);
 }
 
-template <class From, class To>
-void convert_all(const EvalIn& in) {
+template <class From, class To> void convert_all(const EvalIn& in) {
   const From* x = static_cast<const From*>(in.x[0]);
   To* y = static_cast<To*>(in.y[0]);
   const std::int64_t n = in.out[0].elements();
@@ -50,7 +52,8 @@ Types type_bitcast(const TypeIn& in) {
   check_real(in, Type{to, in.x[0].shape});
   if (item_size(to) != item_size(in.x[0].dtype))
     throw TypeError("bitcast: " + to_string(in.x[0]) + " to " + std::string(tag(to)) +
-                    ": the elements have different sizes. Choose a dtype of the same size." + at_current_source());
+                    ": the elements have different sizes. Choose a dtype of the same size." +
+                    at_current_source());
   if (to != in.x[0].dtype && (is_bool(to) || is_bool(in.x[0].dtype)))
     throw TypeError("bitcast: " + to_string(in.x[0]) + " to " + std::string(tag(to)) +
                     ": b1 has no bits of its own. Use convert." + at_current_source());
@@ -63,8 +66,8 @@ void eval_bitcast(const EvalIn& in) {
 
 }  // namespace
 
-// convert: floats to integers truncate and saturate (NaN gives 0), integers wrap, to b1: differs from 0. Linear between
-// floats.
+// convert: floats to integers truncate and saturate (NaN gives 0), integers wrap, to b1: differs from 0.
+// Linear between floats.
 constinit const Prim prim::convert = {
     .name = "convert",
     .work = Work::elementwise,
@@ -94,6 +97,8 @@ constinit const Prim prim::bitcast = {
 Array op::convert(const Array& x, DType dtype) {
   return x.dtype() == dtype ? x : bind1(prim::convert, {x}, TypeAttr{dtype, {}});
 }
-Array op::bitcast(const Array& x, DType dtype) { return bind1(prim::bitcast, {x}, TypeAttr{dtype, {}}); }
+Array op::bitcast(const Array& x, DType dtype) {
+  return bind1(prim::bitcast, {x}, TypeAttr{dtype, {}});
+}
 
 }  // namespace anadrome

@@ -18,21 +18,29 @@ void check_dtype(const TypeIn& in, const Type& x, bool (*accepts)(DType), const 
   if (is_complex(x.dtype))
     refuse(in, "an operand is " + to_string(x) +
                    ", and complex numbers have no code here. Compute with real and imaginary parts.");
-  if (!accepts(x.dtype)) refuse(in, "an operand is " + to_string(x) + ". It takes " + wanted + ": convert it.");
+  if (!accepts(x.dtype))
+    refuse(in, "an operand is " + to_string(x) + ". It takes " + wanted + ": convert it.");
 }
 
 Types same_dtype(const TypeIn& in, bool (*accepts)(DType), const char* wanted) {
   for (const Type& x : in.x) {
     check_dtype(in, x, accepts, wanted);
     if (x.dtype != in.x[0].dtype)
-      refuse(in, "operands of two dtypes: " + to_string(in.x[0]) + " and " + to_string(x) + ". Convert one of them.");
+      refuse(in, "operands of two dtypes: " + to_string(in.x[0]) + " and " + to_string(x) +
+                     ". Convert one of them.");
   }
   return {Type{in.x[0].dtype, elementwise_shape(in)}};
 }
 
-bool accepts_number(DType t) { return is_integer(t) || is_float(t); }
-bool accepts_real(DType t) { return !is_complex(t); }
-bool accepts_bits(DType t) { return is_bool(t) || is_integer(t); }
+bool accepts_number(DType t) {
+  return is_integer(t) || is_float(t);
+}
+bool accepts_real(DType t) {
+  return !is_complex(t);
+}
+bool accepts_bits(DType t) {
+  return is_bool(t) || is_integer(t);
+}
 
 }  // namespace
 
@@ -48,13 +56,25 @@ Shape elementwise_shape(const TypeIn& in) {
   return whole ? whole->shape : Shape{};
 }
 
-void check_real(const TypeIn& in, const Type& x) { check_dtype(in, x, accepts_real, "real numbers"); }
+void check_real(const TypeIn& in, const Type& x) {
+  check_dtype(in, x, accepts_real, "real numbers");
+}
 
-Types float_elementwise(const TypeIn& in) { return same_dtype(in, is_float, "floats"); }
-Types number_elementwise(const TypeIn& in) { return same_dtype(in, accepts_number, "integers and floats"); }
-Types real_elementwise(const TypeIn& in) { return same_dtype(in, accepts_real, "real numbers"); }
-Types bits_elementwise(const TypeIn& in) { return same_dtype(in, accepts_bits, "b1 and integers"); }
-Types integer_elementwise(const TypeIn& in) { return same_dtype(in, is_integer, "integers"); }
+Types float_elementwise(const TypeIn& in) {
+  return same_dtype(in, is_float, "floats");
+}
+Types number_elementwise(const TypeIn& in) {
+  return same_dtype(in, accepts_number, "integers and floats");
+}
+Types real_elementwise(const TypeIn& in) {
+  return same_dtype(in, accepts_real, "real numbers");
+}
+Types bits_elementwise(const TypeIn& in) {
+  return same_dtype(in, accepts_bits, "b1 and integers");
+}
+Types integer_elementwise(const TypeIn& in) {
+  return same_dtype(in, is_integer, "integers");
+}
 Types compare_elementwise(const TypeIn& in) {
   Types out = real_elementwise(in);
   out[0].dtype = b1;
@@ -63,7 +83,8 @@ Types compare_elementwise(const TypeIn& in) {
 
 namespace {
 
-/// The operand of an equation whose result has its batch axis at `axis`. `shape` is the result's (batch axis included).
+/// The operand of an equation whose result has its batch axis at `axis`. `shape` is the result's (batch axis
+/// included).
 Array batched_operand(const BatchIn& in, std::size_t i, int axis, const Shape& shape) {
   const Array& x = in.x[i];
   const bool scalar = in.rank(i) == 0;
@@ -88,9 +109,15 @@ BatchOut batch_elementwise(const BatchIn& in) {
   return BatchOut(bind1(*in.eqn.prim, operands, in.eqn.attrs), axis);
 }
 
-Cost cost_flop(const CostIn& in) { return {.flops = static_cast<double>(in.out[0].elements())}; }
-Cost cost_transcendental(const CostIn& in) { return {.transcendentals = static_cast<double>(in.out[0].elements())}; }
-Cost cost_free(const CostIn&) { return {}; }
+Cost cost_flop(const CostIn& in) {
+  return {.flops = static_cast<double>(in.out[0].elements())};
+}
+Cost cost_transcendental(const CostIn& in) {
+  return {.transcendentals = static_cast<double>(in.out[0].elements())};
+}
+Cost cost_free(const CostIn&) {
+  return {};
+}
 
 Array add_tangents(const Array& a, const Array& b) {
   if (!a.defined()) return b;

@@ -1,4 +1,5 @@
-// exp, exp2, expm1, log, log2, log10, log1p, logaddexp, logistic. Derivatives use y where that is kept anyway.
+// exp, exp2, expm1, log, log2, log10, log1p, logaddexp, logistic. Derivatives use y where that is kept
+// anyway.
 #include <cmath>
 #include <limits>
 #include <numbers>
@@ -9,15 +10,13 @@
 namespace anadrome {
 namespace {
 
-template <class T>
-T log_of_sum(T a, T b) {
+template <class T> T log_of_sum(T a, T b) {
   const T difference = a - b;
   if (difference != difference) return a + b;  // equal infinities, or NaN
   return (a > b ? a : b) + std::log1p(std::exp(-std::fabs(difference)));
 }
 
-template <class T>
-T logistic_of(T x) {
+template <class T> T logistic_of(T x) {
   const T small = std::exp(-std::fabs(x));  // never overflows, so that both tails are accurate
   return (x >= 0 ? T{1} : small) / (1 + small);
 }
@@ -156,14 +155,32 @@ constinit const Prim prim::logistic = {
     .cost = cost_transcendental,
 };
 
-Array op::exp(const Array& x) { return bind1(prim::exp, {x}); }
-Array op::exp2(const Array& x) { return bind1(prim::exp2, {x}); }
-Array op::expm1(const Array& x) { return bind1(prim::expm1, {x}); }
-Array op::log(const Array& x) { return bind1(prim::log, {x}); }
-Array op::log2(const Array& x) { return bind1(prim::log2, {x}); }
-Array op::log10(const Array& x) { return bind1(prim::log10, {x}); }
-Array op::log1p(const Array& x) { return bind1(prim::log1p, {x}); }
-Array op::logaddexp(const Array& a, const Array& b) { return bind1(prim::logaddexp, {a, b}); }
-Array op::logistic(const Array& x) { return bind1(prim::logistic, {x}); }
+Array op::exp(const Array& x) {
+  return bind1(prim::exp, {x});
+}
+Array op::exp2(const Array& x) {
+  return bind1(prim::exp2, {x});
+}
+Array op::expm1(const Array& x) {
+  return bind1(prim::expm1, {x});
+}
+Array op::log(const Array& x) {
+  return bind1(prim::log, {x});
+}
+Array op::log2(const Array& x) {
+  return bind1(prim::log2, {x});
+}
+Array op::log10(const Array& x) {
+  return bind1(prim::log10, {x});
+}
+Array op::log1p(const Array& x) {
+  return bind1(prim::log1p, {x});
+}
+Array op::logaddexp(const Array& a, const Array& b) {
+  return bind1(prim::logaddexp, {a, b});
+}
+Array op::logistic(const Array& x) {
+  return bind1(prim::logistic, {x});
+}
 
 }  // namespace anadrome

@@ -7,17 +7,16 @@
 namespace anadrome {
 namespace {
 
-template <class T>
-bool negative_zero_or_less(T x) {
-  if constexpr (std::is_floating_point_v<T>) return std::signbit(x);
-  else return false;
+template <class T> bool negative_zero_or_less(T x) {
+  if constexpr (std::is_floating_point_v<T>)
+    return std::signbit(x);
+  else
+    return false;
 }
-template <class T>
-T larger(T a, T b) {
+template <class T> T larger(T a, T b) {
   return a > b || (a == b && !negative_zero_or_less(a)) || a != a ? a : b;
 }
-template <class T>
-T smaller(T a, T b) {
+template <class T> T smaller(T a, T b) {
   return a < b || (a == b && negative_zero_or_less(a)) || a != a ? a : b;
 }
 
@@ -29,8 +28,7 @@ Array tie_weight(const JvpIn& in, const Array& wins) {
 }
 
 /// clamp is evaluated here because each of its operands may be a scalar.
-template <class T>
-void eval_clamp(const EvalIn& in) {
+template <class T> void eval_clamp(const EvalIn& in) {
   const T* p[3];
   std::int64_t step[3];
   for (int k = 0; k < 3; ++k) {
@@ -117,8 +115,14 @@ constinit const Prim prim::clamp = {
     .cost = cost_flop,
 };
 
-Array op::max(const Array& a, const Array& b) { return bind1(prim::max, {a, b}); }
-Array op::min(const Array& a, const Array& b) { return bind1(prim::min, {a, b}); }
-Array op::clamp(const Array& lo, const Array& x, const Array& hi) { return bind1(prim::clamp, {lo, x, hi}); }
+Array op::max(const Array& a, const Array& b) {
+  return bind1(prim::max, {a, b});
+}
+Array op::min(const Array& a, const Array& b) {
+  return bind1(prim::min, {a, b});
+}
+Array op::clamp(const Array& lo, const Array& x, const Array& hi) {
+  return bind1(prim::clamp, {lo, x, hi});
+}
 
 }  // namespace anadrome

@@ -89,11 +89,23 @@ constinit const Prim prim::atanh = {
     .cost = cost_transcendental,
 };
 
-Array op::sinh(const Array& x) { return bind1(prim::sinh, {x}); }
-Array op::cosh(const Array& x) { return bind1(prim::cosh, {x}); }
-Array op::tanh(const Array& x) { return bind1(prim::tanh, {x}); }
-Array op::asinh(const Array& x) { return bind1(prim::asinh, {x}); }
-Array op::acosh(const Array& x) { return bind1(prim::acosh, {x}); }
-Array op::atanh(const Array& x) { return bind1(prim::atanh, {x}); }
+Array op::sinh(const Array& x) {
+  return bind1(prim::sinh, {x});
+}
+Array op::cosh(const Array& x) {
+  return bind1(prim::cosh, {x});
+}
+Array op::tanh(const Array& x) {
+  return bind1(prim::tanh, {x});
+}
+Array op::asinh(const Array& x) {
+  return bind1(prim::asinh, {x});
+}
+Array op::acosh(const Array& x) {
+  return bind1(prim::acosh, {x});
+}
+Array op::atanh(const Array& x) {
+  return bind1(prim::atanh, {x});
+}
 
 }  // namespace anadrome

@@ -12,8 +12,7 @@ namespace {
 }
 
 /// x^n by squaring, n >= 0; integers wrap.
-template <class T>
-T repeated_product(T x, std::uint64_t n) {
+template <class T> T repeated_product(T x, std::uint64_t n) {
   auto base = wide(x);
   decltype(base) product = 1;
   for (; n; n >>= 1) {
@@ -24,17 +23,16 @@ T repeated_product(T x, std::uint64_t n) {
 }
 
 /// x^n of integers. A negative n gives the truncated 1 / x^-n, with 1 / 0 = -1 as in div.
-template <class T>
-T power_of_integers(T x, T n) {
+template <class T> T power_of_integers(T x, T n) {
   if constexpr (std::is_signed_v<T>) {
-    if (n < 0) return x == 1 ? T{1} : x == -1 ? static_cast<T>(n % 2 ? -1 : 1) : static_cast<T>(x == 0 ? -1 : 0);
+    if (n < 0)
+      return x == 1 ? T{1} : x == -1 ? static_cast<T>(n % 2 ? -1 : 1) : static_cast<T>(x == 0 ? -1 : 0);
   }
   return repeated_product(x, static_cast<std::uint64_t>(n));
 }
 
 /// x^n of floats; float is multiplied in double, so that it is rounded once.
-template <class T>
-T float_to_integer_power(T x, std::int64_t n) {
+template <class T> T float_to_integer_power(T x, std::int64_t n) {
   const auto magnitude = n < 0 ? ~static_cast<std::uint64_t>(n) + 1 : static_cast<std::uint64_t>(n);
   const double power = repeated_product(static_cast<double>(x), magnitude);
   return static_cast<T>(n < 0 ? 1 / power : power);
@@ -49,8 +47,7 @@ Types type_pow(const TypeIn& in) {
 }
 
 /// A float base with an i32 exponent.
-template <class T>
-void eval_pow_i32(const EvalIn& in) {
+template <class T> void eval_pow_i32(const EvalIn& in) {
   const T* x = static_cast<const T*>(in.x[0]);
   const auto* n = static_cast<const std::int32_t*>(in.x[1]);
   T* y = static_cast<T*>(in.y[0]);
@@ -68,8 +65,10 @@ void eval_pow(const EvalIn& in) {
     return;
   }
   eval_number(in, [](auto x, auto n) {
-    if constexpr (std::is_floating_point_v<decltype(x)>) return std::pow(x, n);
-    else return power_of_integers(x, n);
+    if constexpr (std::is_floating_point_v<decltype(x)>)
+      return std::pow(x, n);
+    else
+      return power_of_integers(x, n);
   });
 }
 
@@ -111,8 +110,10 @@ void eval_integer_pow(const EvalIn& in) {
   }
   with([n](auto x) {
     using T = decltype(x);
-    if constexpr (std::is_floating_point_v<T>) return float_to_integer_power(x, n);
-    else return repeated_product(x, static_cast<std::uint64_t>(n));
+    if constexpr (std::is_floating_point_v<T>)
+      return float_to_integer_power(x, n);
+    else
+      return repeated_product(x, static_cast<std::uint64_t>(n));
   });
 }
 
@@ -207,13 +208,23 @@ constinit const Prim prim::hypot = {
     .cost = cost_transcendental,
 };
 
-Array op::pow(const Array& a, const Array& b) { return bind1(prim::pow, {a, b}); }
+Array op::pow(const Array& a, const Array& b) {
+  return bind1(prim::pow, {a, b});
+}
 Array op::integer_pow(const Array& x, std::int64_t exponent) {
   return bind1(prim::integer_pow, {x}, IntegerPowAttr{exponent});
 }
-Array op::sqrt(const Array& x) { return bind1(prim::sqrt, {x}); }
-Array op::rsqrt(const Array& x) { return bind1(prim::rsqrt, {x}); }
-Array op::cbrt(const Array& x) { return bind1(prim::cbrt, {x}); }
-Array op::hypot(const Array& a, const Array& b) { return bind1(prim::hypot, {a, b}); }
+Array op::sqrt(const Array& x) {
+  return bind1(prim::sqrt, {x});
+}
+Array op::rsqrt(const Array& x) {
+  return bind1(prim::rsqrt, {x});
+}
+Array op::cbrt(const Array& x) {
+  return bind1(prim::cbrt, {x});
+}
+Array op::hypot(const Array& a, const Array& b) {
+  return bind1(prim::hypot, {a, b});
+}
 
 }  // namespace anadrome

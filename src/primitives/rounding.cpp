@@ -37,7 +37,8 @@ Types type_reduce_precision(const TypeIn& in) {
   const auto [exponent, mantissa] = in.as<PrecisionAttr>();
   if (exponent < 1 || mantissa < 0)
     throw TypeError("reduce_precision: " + std::to_string(exponent) + " exponent bits and " +
-                    std::to_string(mantissa) + " mantissa bits. Give at least 1 and 0." + at_current_source());
+                    std::to_string(mantissa) + " mantissa bits. Give at least 1 and 0." +
+                    at_current_source());
   return float_elementwise(in);
 }
 
@@ -53,7 +54,9 @@ void eval_reduce_precision(const EvalIn& in) {
   });
 }
 
-Array reduced(const Array& x, const Attrs& attrs) { return bind1(prim::reduce_precision, {x}, attrs); }
+Array reduced(const Array& x, const Attrs& attrs) {
+  return bind1(prim::reduce_precision, {x}, attrs);
+}
 
 }  // namespace
 
@@ -156,13 +159,27 @@ constinit const Prim prim::reduce_precision = {
     .cost = cost_flop,
 };
 
-Array op::floor(const Array& x) { return bind1(prim::floor, {x}); }
-Array op::ceil(const Array& x) { return bind1(prim::ceil, {x}); }
-Array op::round(const Array& x) { return bind1(prim::round, {x}); }
-Array op::rint(const Array& x) { return bind1(prim::rint, {x}); }
-Array op::trunc(const Array& x) { return bind1(prim::trunc, {x}); }
-Array op::nextafter(const Array& a, const Array& b) { return bind1(prim::nextafter, {a, b}); }
-Array op::is_finite(const Array& x) { return bind1(prim::is_finite, {x}); }
+Array op::floor(const Array& x) {
+  return bind1(prim::floor, {x});
+}
+Array op::ceil(const Array& x) {
+  return bind1(prim::ceil, {x});
+}
+Array op::round(const Array& x) {
+  return bind1(prim::round, {x});
+}
+Array op::rint(const Array& x) {
+  return bind1(prim::rint, {x});
+}
+Array op::trunc(const Array& x) {
+  return bind1(prim::trunc, {x});
+}
+Array op::nextafter(const Array& a, const Array& b) {
+  return bind1(prim::nextafter, {a, b});
+}
+Array op::is_finite(const Array& x) {
+  return bind1(prim::is_finite, {x});
+}
 Array op::reduce_precision(const Array& x, std::int64_t exponent_bits, std::int64_t mantissa_bits) {
   return bind1(prim::reduce_precision, {x}, PrecisionAttr{exponent_bits, mantissa_bits});
 }

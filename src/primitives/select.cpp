@@ -1,4 +1,5 @@
-// select_n: cases[which], element by element. `which` is b1 (two cases) or i32; every operand may be a scalar.
+// select_n: cases[which], element by element. `which` is b1 (two cases) or i32; every operand may be a
+// scalar.
 #include <algorithm>
 
 #include "core/builder.h"
@@ -7,7 +8,9 @@
 namespace anadrome {
 namespace {
 
-[[noreturn]] void refuse(const std::string& text) { throw TypeError("select_n: " + text + at_current_source()); }
+[[noreturn]] void refuse(const std::string& text) {
+  throw TypeError("select_n: " + text + at_current_source());
+}
 
 Types type_select(const TypeIn& in) {
   if (in.x.size() < 2) refuse("no cases. Give `which` and at least one case.");
@@ -16,16 +19,17 @@ Types type_select(const TypeIn& in) {
   if (which.dtype != b1 && which.dtype != i32)
     refuse("`which` is " + to_string(which) + ". It must be b1 or i32: compare or convert it.");
   if (which.dtype == b1 && in.x.size() != 3)
-    refuse("a b1 `which` with " + std::to_string(in.x.size() - 1) + " cases. Give two cases, or an i32 `which`.");
+    refuse("a b1 `which` with " + std::to_string(in.x.size() - 1) +
+           " cases. Give two cases, or an i32 `which`.");
   for (const Type& x : in.x.subspan(1))
     if (x.dtype != in.x[1].dtype)
-      refuse("cases of two dtypes: " + to_string(in.x[1]) + " and " + to_string(x) + ". Convert one of them.");
+      refuse("cases of two dtypes: " + to_string(in.x[1]) + " and " + to_string(x) +
+             ". Convert one of them.");
   return {Type{in.x[1].dtype, elementwise_shape(in)}};
 }
 
 /// Two cases, U of the size of an element.
-template <class U, class Which>
-void eval_two(const EvalIn& in) {
+template <class U, class Which> void eval_two(const EvalIn& in) {
   const Which* which = static_cast<const Which*>(in.x[0]);
   const U *no = static_cast<const U*>(in.x[1]), *yes = static_cast<const U*>(in.x[2]);
   const std::int64_t step = in.in[0].rank() ? 1 : 0;
@@ -42,8 +46,7 @@ void eval_two(const EvalIn& in) {
   }
 }
 
-template <class U>
-void eval_many(const EvalIn& in) {
+template <class U> void eval_many(const EvalIn& in) {
   const auto* which = static_cast<const std::int32_t*>(in.x[0]);
   const std::int64_t step = in.in[0].rank() ? 1 : 0, n = in.out[0].elements();
   const auto last = static_cast<std::int64_t>(in.x.size()) - 2;
@@ -57,9 +60,12 @@ void eval_many(const EvalIn& in) {
 void eval_select(const EvalIn& in) {
   dispatch_size(in.out[0].dtype, [&](auto tag) {
     using U = typename decltype(tag)::type;
-    if (in.x.size() != 3) eval_many<U>(in);
-    else if (in.in[0].dtype == b1) eval_two<U, std::uint8_t>(in);
-    else eval_two<U, std::int32_t>(in);
+    if (in.x.size() != 3)
+      eval_many<U>(in);
+    else if (in.in[0].dtype == b1)
+      eval_two<U, std::uint8_t>(in);
+    else
+      eval_two<U, std::int32_t>(in);
   });
 }
 
@@ -82,8 +88,11 @@ void transpose_select(const TransposeIn& in) {
       in.acc[operand]->add(k == 0 ? op::select(which, zero, in.ct[0]) : op::select(which, in.ct[0], zero));
       continue;
     }
-    const Array number = op::number(static_cast<double>(k), i32);  // an index outside means the first or last case
-    const Array chosen = k == 0 ? op::le(which, number) : k == last ? op::ge(which, number) : op::eq(which, number);
+    const Array number =
+        op::number(static_cast<double>(k), i32);  // an index outside means the first or last case
+    const Array chosen = k == 0      ? op::le(which, number)
+                         : k == last ? op::ge(which, number)
+                                     : op::eq(which, number);
     in.acc[operand]->add(last == 0 ? in.ct[0] : op::select(chosen, in.ct[0], zero));
   }
 }

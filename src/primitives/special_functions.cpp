@@ -43,8 +43,7 @@ Arrays jvp_betainc(const JvpIn& in) {
   if (in.has(0) || in.has(1)) no_derivative(in, "the parameters a and b");
   const Array &a = in.x[0], &b = in.x[1], &x = in.x[2];
   const auto less_one = [](const Array& v) { return op::sub(v, op::number_like(1, v)); };
-  const Array powers =
-      op::add(op::mul(less_one(b), op::log1p(op::neg(x))), op::mul(less_one(a), op::log(x)));
+  const Array powers = op::add(op::mul(less_one(b), op::log1p(op::neg(x))), op::mul(less_one(a), op::log(x)));
   const Array log_beta = op::sub(op::add(op::lgamma(a), op::lgamma(b)), op::lgamma(op::add(a, b)));
   return {op::mul(in.t[2], op::exp(op::sub(powers, log_beta)))};
 }
@@ -72,8 +71,7 @@ Arrays jvp_bessel_i1e(const JvpIn& in) {
   return {op::mul(in.t[0], slope)};
 }
 
-template <class T>
-T x_log_y(T x, T y) {
+template <class T> T x_log_y(T x, T y) {
   return x == 0 ? T{0} : x * std::log(y);
 }
 
@@ -204,9 +202,7 @@ constinit const Prim prim::igamma_grad_a = {
     .work = Work::elementwise,
     .type = float_elementwise,
     .eval =
-        [](const EvalIn& in) {
-          eval_float(in, [](auto a, auto b) { return math::igamma_grad_a(a, b); });
-        },
+        [](const EvalIn& in) { eval_float(in, [](auto a, auto b) { return math::igamma_grad_a(a, b); }); },
     .jvp = no_rule("the second derivative of igamma in a has no closed form here"),
     .transpose = nonlinear,
     .batch = batch_elementwise,
@@ -267,19 +263,47 @@ constinit const Prim prim::xlogy = {
     .cost = cost_transcendental,
 };
 
-Array op::erf(const Array& x) { return bind1(prim::erf, {x}); }
-Array op::erfc(const Array& x) { return bind1(prim::erfc, {x}); }
-Array op::erf_inv(const Array& x) { return bind1(prim::erf_inv, {x}); }
-Array op::lgamma(const Array& x) { return bind1(prim::lgamma, {x}); }
-Array op::digamma(const Array& x) { return bind1(prim::digamma, {x}); }
-Array op::polygamma(const Array& a, const Array& b) { return bind1(prim::polygamma, {a, b}); }
-Array op::zeta(const Array& a, const Array& b) { return bind1(prim::zeta, {a, b}); }
-Array op::igamma(const Array& a, const Array& b) { return bind1(prim::igamma, {a, b}); }
-Array op::igammac(const Array& a, const Array& b) { return bind1(prim::igammac, {a, b}); }
-Array op::igamma_grad_a(const Array& a, const Array& b) { return bind1(prim::igamma_grad_a, {a, b}); }
-Array op::betainc(const Array& a, const Array& b, const Array& x) { return bind1(prim::betainc, {a, b, x}); }
-Array op::bessel_i0e(const Array& x) { return bind1(prim::bessel_i0e, {x}); }
-Array op::bessel_i1e(const Array& x) { return bind1(prim::bessel_i1e, {x}); }
-Array op::xlogy(const Array& a, const Array& b) { return bind1(prim::xlogy, {a, b}); }
+Array op::erf(const Array& x) {
+  return bind1(prim::erf, {x});
+}
+Array op::erfc(const Array& x) {
+  return bind1(prim::erfc, {x});
+}
+Array op::erf_inv(const Array& x) {
+  return bind1(prim::erf_inv, {x});
+}
+Array op::lgamma(const Array& x) {
+  return bind1(prim::lgamma, {x});
+}
+Array op::digamma(const Array& x) {
+  return bind1(prim::digamma, {x});
+}
+Array op::polygamma(const Array& a, const Array& b) {
+  return bind1(prim::polygamma, {a, b});
+}
+Array op::zeta(const Array& a, const Array& b) {
+  return bind1(prim::zeta, {a, b});
+}
+Array op::igamma(const Array& a, const Array& b) {
+  return bind1(prim::igamma, {a, b});
+}
+Array op::igammac(const Array& a, const Array& b) {
+  return bind1(prim::igammac, {a, b});
+}
+Array op::igamma_grad_a(const Array& a, const Array& b) {
+  return bind1(prim::igamma_grad_a, {a, b});
+}
+Array op::betainc(const Array& a, const Array& b, const Array& x) {
+  return bind1(prim::betainc, {a, b, x});
+}
+Array op::bessel_i0e(const Array& x) {
+  return bind1(prim::bessel_i0e, {x});
+}
+Array op::bessel_i1e(const Array& x) {
+  return bind1(prim::bessel_i1e, {x});
+}
+Array op::xlogy(const Array& a, const Array& b) {
+  return bind1(prim::xlogy, {a, b});
+}
 
 }  // namespace anadrome

@@ -110,12 +110,26 @@ constinit const Prim prim::atan2 = {
     .cost = cost_transcendental,
 };
 
-Array op::sin(const Array& x) { return bind1(prim::sin, {x}); }
-Array op::cos(const Array& x) { return bind1(prim::cos, {x}); }
-Array op::tan(const Array& x) { return bind1(prim::tan, {x}); }
-Array op::asin(const Array& x) { return bind1(prim::asin, {x}); }
-Array op::acos(const Array& x) { return bind1(prim::acos, {x}); }
-Array op::atan(const Array& x) { return bind1(prim::atan, {x}); }
-Array op::atan2(const Array& a, const Array& b) { return bind1(prim::atan2, {a, b}); }
+Array op::sin(const Array& x) {
+  return bind1(prim::sin, {x});
+}
+Array op::cos(const Array& x) {
+  return bind1(prim::cos, {x});
+}
+Array op::tan(const Array& x) {
+  return bind1(prim::tan, {x});
+}
+Array op::asin(const Array& x) {
+  return bind1(prim::asin, {x});
+}
+Array op::acos(const Array& x) {
+  return bind1(prim::acos, {x});
+}
+Array op::atan(const Array& x) {
+  return bind1(prim::atan, {x});
+}
+Array op::atan2(const Array& a, const Array& b) {
+  return bind1(prim::atan2, {a, b});
+}
 
 }  // namespace anadrome
