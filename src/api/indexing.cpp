@@ -1,5 +1,5 @@
-// Reading and updating parts of arrays: a[...] and a.at(...). A place without index arrays is a window (slices and
-// dynamic slices); everything else is one gather or scatter.
+// Reading and updating parts of arrays: a[...] and a.at(...). A place without index arrays is a window
+// (slices and dynamic slices); everything else is one gather or scatter.
 #include <algorithm>
 
 #include "api/operand.h"
@@ -63,7 +63,8 @@ struct Vectors {
   GatherAttr dims;
 };
 
-/// Entries of index vectors: operand axis and values, whose axes are axes `at`, `at + 1` ... of the index vectors.
+/// Entries of index vectors: operand axis and values, whose axes are axes `at`, `at + 1` ... of the index
+/// vectors.
 struct Component {
   std::int64_t axis;
   Array values;
@@ -71,7 +72,8 @@ struct Component {
 };
 
 Array progression(const PlaceItem& item, DType dtype) {
-  const Array steps = op::mul(op::iota(dtype, {item.size}, 0), op::number(static_cast<double>(item.step), dtype));
+  const Array steps =
+      op::mul(op::iota(dtype, {item.size}, 0), op::number(static_cast<double>(item.step), dtype));
   return op::add(steps, op::number(static_cast<double>(item.start), dtype));
 }
 
@@ -182,11 +184,16 @@ Array fitted_update(const Place& place, const Operand& v, const char* name) {
 
 Array combine(Update kind, const Array& old, const Array& update) {
   switch (kind) {
-    case Update::add: return op::add(old, update);
-    case Update::multiply: return op::mul(old, update);
-    case Update::min: return op::min(old, update);
-    case Update::max: return op::max(old, update);
-    default: return update;
+    case Update::add:
+      return op::add(old, update);
+    case Update::multiply:
+      return op::mul(old, update);
+    case Update::min:
+      return op::min(old, update);
+    case Update::max:
+      return op::max(old, update);
+    default:
+      return update;
   }
 }
 
@@ -206,11 +213,16 @@ Array update_vectors(const Place& place, Update kind, const Array& update, OutOf
   const GatherAttr& g = v.dims;
   const ScatterAttr dims{g.offset_dims, g.collapsed_dims, g.start_index_map, {}, {}, index_mode};
   switch (kind) {
-    case Update::set: return op::scatter(place.base, v.indices, update, dims);
-    case Update::add: return op::scatter_add(place.base, v.indices, update, dims);
-    case Update::multiply: return op::scatter_mul(place.base, v.indices, update, dims);
-    case Update::min: return op::scatter_min(place.base, v.indices, update, dims);
-    default: return op::scatter_max(place.base, v.indices, update, dims);
+    case Update::set:
+      return op::scatter(place.base, v.indices, update, dims);
+    case Update::add:
+      return op::scatter_add(place.base, v.indices, update, dims);
+    case Update::multiply:
+      return op::scatter_mul(place.base, v.indices, update, dims);
+    case Update::min:
+      return op::scatter_min(place.base, v.indices, update, dims);
+    default:
+      return op::scatter_max(place.base, v.indices, update, dims);
   }
 }
 
@@ -233,20 +245,36 @@ Array read_at(const Array& base, std::span<const Index> indices) {
 
 }  // namespace
 
-Array Array::operator[](const Index& index) const { return read_at(*this, {&index, 1}); }
+Array Array::operator[](const Index& index) const {
+  return read_at(*this, {&index, 1});
+}
 Array Array::operator[](std::initializer_list<Index> indices) const {
   return read_at(*this, {indices.begin(), indices.size()});
 }
-At Array::at(const Index& index) const { return At(*this, {index}); }
-At Array::at(std::initializer_list<Index> indices) const { return At(*this, std::vector<Index>(indices)); }
+At Array::at(const Index& index) const {
+  return At(*this, {index});
+}
+At Array::at(std::initializer_list<Index> indices) const {
+  return At(*this, std::vector<Index>(indices));
+}
 
-Array At::get() const { return read_at(base_, indices_); }
-Array At::set(const Operand& v, OutOfBounds mode) const { return updated(base_, indices_, Update::set, v, mode); }
-Array At::add(const Operand& v, OutOfBounds mode) const { return updated(base_, indices_, Update::add, v, mode); }
+Array At::get() const {
+  return read_at(base_, indices_);
+}
+Array At::set(const Operand& v, OutOfBounds mode) const {
+  return updated(base_, indices_, Update::set, v, mode);
+}
+Array At::add(const Operand& v, OutOfBounds mode) const {
+  return updated(base_, indices_, Update::add, v, mode);
+}
 Array At::multiply(const Operand& v, OutOfBounds mode) const {
   return updated(base_, indices_, Update::multiply, v, mode);
 }
-Array At::min(const Operand& v, OutOfBounds mode) const { return updated(base_, indices_, Update::min, v, mode); }
-Array At::max(const Operand& v, OutOfBounds mode) const { return updated(base_, indices_, Update::max, v, mode); }
+Array At::min(const Operand& v, OutOfBounds mode) const {
+  return updated(base_, indices_, Update::min, v, mode);
+}
+Array At::max(const Operand& v, OutOfBounds mode) const {
+  return updated(base_, indices_, Update::max, v, mode);
+}
 
 }  // namespace anadrome

@@ -1,9 +1,8 @@
 // take, gather, the scatters, and what is built on them.
-#include "anadrome/ops/gather.h"
-
 #include <bit>
 #include <limits>
 
+#include "anadrome/ops/gather.h"
 #include "api/operand.h"
 #include "api/place.h"
 #include "primitives/op.h"
@@ -20,7 +19,9 @@ Array index_array(const Operand& indices, const char* what) {
   return i;
 }
 
-IndexMode index_mode(TakeMode mode) { return mode == TakeMode::fill ? IndexMode::fill_or_drop : IndexMode::clip; }
+IndexMode index_mode(TakeMode mode) {
+  return mode == TakeMode::fill ? IndexMode::fill_or_drop : IndexMode::clip;
+}
 IndexMode index_mode(OutOfBounds mode) {
   return mode == OutOfBounds::clip ? IndexMode::clip : IndexMode::fill_or_drop;
 }
@@ -40,8 +41,8 @@ Array index_column(const Array& indices, std::int64_t extent, TakeMode mode) {
 bool reads_nothing(const Array& x, std::int64_t axis, const Shape& result, const char* what) {
   if (x.shape()[axis] == 0 && result.elements() > 0)
     throw IndexError(std::string(what) + ": axis " + std::to_string(axis) + " of " + to_string(x.type()) +
-                     " has no elements, the result " + to_string(result) + " has. Index an axis that has some." +
-                     at_current_source());
+                     " has no elements, the result " + to_string(result) +
+                     " has. Index an axis that has some." + at_current_source());
   return result.elements() == 0;
 }
 
@@ -52,7 +53,8 @@ Array take_array(const Array& x, const Array& indices, std::int64_t axis, TakeMo
     const int after = k > axis ? indices.rank() - 1 : 0;
     if (k != axis) dims.offset_dims.push_back(k + after);
     dims.slice_sizes.push_back(k == axis ? 1 : x.shape()[k]);
-    if (k != axis) result.push_back(x.shape()[k]);
+    if (k != axis)
+      result.push_back(x.shape()[k]);
     else
       for (std::int64_t d : indices.shape()) result.push_back(d);
   }
@@ -63,7 +65,9 @@ Array take_array(const Array& x, const Array& indices, std::int64_t axis, TakeMo
 }
 
 /// x[i] of an array of rank 1, for indices known to fit.
-Array elements_at(const Array& x, const Array& i) { return take_array(x, i, 0, TakeMode::clip); }
+Array elements_at(const Array& x, const Array& i) {
+  return take_array(x, i, 0, TakeMode::clip);
+}
 
 using ScatterOp = Array (*)(const Array&, const Array&, const Array&, const ScatterAttr&);
 
@@ -73,8 +77,9 @@ Array scatter_with(ScatterOp apply, const char* what, const Operand& x, const Op
   const Array array = as_array(x, what);
   if (common_dtype({&x, &updates}, what) != array.dtype())
     throw TypeError(std::string(what) + ": updates " +
-                    (updates.is_literal() ? "" : "of type " + to_string(updates.array().type()) + " ") + "for " +
-                    to_string(array.type()) + " would lose their dtype. Convert them." + at_current_source());
+                    (updates.is_literal() ? "" : "of type " + to_string(updates.array().type()) + " ") +
+                    "for " + to_string(array.type()) + " would lose their dtype. Convert them." +
+                    at_current_source());
   return apply(array, index_array(indices, what), as_dtype(updates, array.dtype(), what),
                {dims.update_window_dims, dims.inserted_window_dims, dims.scatter_dims_to_operand_dims,
                 dims.operand_batching_dims, dims.scatter_indices_batching_dims, index_mode(mode)});
@@ -107,7 +112,8 @@ Array bisect(const Array& sorted, const Array& queries, Side side) {
   const DType dtype = index_dtype({2 * n});
   const auto number = [&](std::int64_t v) { return op::number(static_cast<double>(v), dtype); };
   Array found = op::full(0, {dtype, queries.shape(), false});
-  for (auto step = static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(n))); step > 0; step /= 2) {
+  for (auto step = static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(n))); step > 0;
+       step /= 2) {
     const Array end = op::add(found, number(step));
     const Array element = elements_at(sorted, op::sub(end, number(1)));
     const Array taken = op::bit_and(op::le(end, number(n)), stands_before(element, queries, side));
@@ -140,8 +146,9 @@ Array take_along_axis(const Operand& x, const Operand& indices, std::int64_t axi
   const AtSource at(x.source());
   Array array = as_array(x, what), index = index_array(indices, what);
   if (array.rank() != index.rank())
-    throw TypeError(std::string(what) + ": indices " + to_string(index.type()) + " for " + to_string(array.type()) +
-                    "; they must have the same number of axes." + at_current_source());
+    throw TypeError(std::string(what) + ": indices " + to_string(index.type()) + " for " +
+                    to_string(array.type()) + "; they must have the same number of axes." +
+                    at_current_source());
   const int a = normalize_axis(axis, array.rank(), what);
   Shape x_rest = array.shape(), index_rest = index.shape();
   x_rest[a] = index_rest[a] = 1;
@@ -166,8 +173,8 @@ Array gather(const Operand& x, const Operand& indices, const GatherDims& dims, c
              GatherMode mode) {
   const AtSource at(x.source());
   return op::gather(as_array(x, "gather"), index_array(indices, "gather"),
-                    {dims.offset_dims, dims.collapsed_slice_dims, dims.start_index_map, dims.operand_batching_dims,
-                     dims.start_indices_batching_dims, slice_sizes,
+                    {dims.offset_dims, dims.collapsed_slice_dims, dims.start_index_map,
+                     dims.operand_batching_dims, dims.start_indices_batching_dims, slice_sizes,
                      mode == GatherMode::clip ? IndexMode::clip : IndexMode::fill_or_drop});
 }
 
@@ -207,7 +214,8 @@ Array segment_sum(const Operand& x, const Operand& ids, std::int64_t num_segment
   constexpr const char* what = "segment_sum";
   const AtSource at(x.source());
   const Array array = as_array(x, what), segments = index_array(ids, what);
-  if (array.rank() == 0 || segments.rank() != 1 || segments.shape()[0] != array.shape()[0] || num_segments < 0)
+  if (array.rank() == 0 || segments.rank() != 1 || segments.shape()[0] != array.shape()[0] ||
+      num_segments < 0)
     throw TypeError(std::string(what) + ": ids of type " + to_string(segments.type()) + " and " +
                     std::to_string(num_segments) + " segments for " + to_string(array.type()) +
                     "; give one id for each entry of axis 0, and no negative number of segments." +
@@ -227,7 +235,8 @@ Array interp(const Operand& x, const Operand& xp, const Operand& fp) {
   const AtSource at(x.source());
   DType dtype = common_dtype({&x, &xp, &fp}, what);
   if (!is_float(dtype)) dtype = DType::f32;
-  const Array at_x = as_dtype(x, dtype, what), knots = as_dtype(xp, dtype, what), values = as_dtype(fp, dtype, what);
+  const Array at_x = as_dtype(x, dtype, what), knots = as_dtype(xp, dtype, what),
+              values = as_dtype(fp, dtype, what);
   if (knots.rank() != 1 || knots.shape() != values.shape() || knots.size() == 0)
     throw TypeError(std::string(what) + ": points of types " + to_string(knots.type()) + " and " +
                     to_string(values.type()) + "; give two arrays of one axis, equally long and not empty." +

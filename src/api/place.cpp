@@ -18,7 +18,8 @@ bool takes_axis(const Index& index) {
 
 /// Python's slice.indices: start and number of elements.
 PlaceItem range_item(const Slice& s, int axis, std::int64_t n) {
-  if (s.step == 0) throw TypeError("index: a slice with step 0. Give a step other than 0." + at_current_source());
+  if (s.step == 0)
+    throw TypeError("index: a slice with step 0. Give a step other than 0." + at_current_source());
   const bool up = s.step > 0;
   const std::int64_t lowest = up ? 0 : -1, highest = up ? n : n - 1;
   const auto cut = [&](std::optional<std::int64_t> bound, std::int64_t otherwise) {
@@ -48,7 +49,8 @@ void check_index_array(const Array& index, const char* what) {
   check_usable(index, "index");
   if (is_bool(index.dtype()))
     throw TypeError("index: a mask of type " + to_string(index.type()) +
-                    " would give a shape that depends on its values. Use where(mask, a, b)." + at_current_source());
+                    " would give a shape that depends on its values. Use where(mask, a, b)." +
+                    at_current_source());
   if (!is_integer(index.dtype()))
     throw TypeError(std::string("index: ") + what + " of type " + to_string(index.type()) +
                     "; indices are integers. Convert it." + at_current_source());
@@ -58,8 +60,9 @@ PlaceItem array_item(const Index& index, int axis, const Type& base) {
   check_index_array(index.array, "an index");
   const std::int64_t n = base.shape[axis];
   if (n == 0 && index.array.size() > 0)
-    throw IndexError("index: " + to_string(index.array.type()) + " into axis " + std::to_string(axis) + " of " +
-                     to_string(base) + ", which has no elements. Index an axis that has some." + at_current_source());
+    throw IndexError("index: " + to_string(index.array.type()) + " into axis " + std::to_string(axis) +
+                     " of " + to_string(base) + ", which has no elements. Index an axis that has some." +
+                     at_current_source());
   const Kind kind = index.array.rank() == 0 ? Kind::scalar : Kind::array;
   return {kind, axis, 0, 1, 1, wrap_index(index.array, n)};
 }
@@ -71,18 +74,23 @@ PlaceItem window_item(const Index& index, int axis, const Type& base) {
     throw TypeError("index: a dslice start of type " + to_string(index.array.type()) + ". Give a scalar." +
                     at_current_source());
   if (size < 0 || size > n)
-    throw TypeError("index: a dslice of " + std::to_string(size) + " elements on axis " + std::to_string(axis) +
-                    " of " + to_string(base) + ". It must fit into the axis." + at_current_source());
+    throw TypeError("index: a dslice of " + std::to_string(size) + " elements on axis " +
+                    std::to_string(axis) + " of " + to_string(base) + ". It must fit into the axis." +
+                    at_current_source());
   return {Kind::window, axis, 0, size, 1, wrap_index(index.array, n)};
 }
 
 PlaceItem make_item(const Index& index, int axis, const Type& base) {
   const AtSource at(index.source);
   switch (index.kind) {
-    case Index::Kind::integer: return integer_item(index, axis, base);
-    case Index::Kind::slice: return range_item(index.range, axis, base.shape[axis]);
-    case Index::Kind::dynamic_slice: return window_item(index, axis, base);
-    default: return array_item(index, axis, base);
+    case Index::Kind::integer:
+      return integer_item(index, axis, base);
+    case Index::Kind::slice:
+      return range_item(index.range, axis, base.shape[axis]);
+    case Index::Kind::dynamic_slice:
+      return window_item(index, axis, base);
+    default:
+      return array_item(index, axis, base);
   }
 }
 
@@ -97,8 +105,9 @@ int missing_axes(std::span<const Index> indices, const Type& base) {
     throw TypeError("index: " + std::to_string(ellipses) + " ellipses for " + to_string(base) + ". Use one." +
                     at_current_source());
   if (taken > base.rank())
-    throw IndexError("index: " + std::to_string(taken) + " indices for an array of " + std::to_string(base.rank()) +
-                     " axes (" + to_string(base) + "). Give at most one per axis." + at_current_source());
+    throw IndexError("index: " + std::to_string(taken) + " indices for an array of " +
+                     std::to_string(base.rank()) + " axes (" + to_string(base) +
+                     "). Give at most one per axis." + at_current_source());
   return base.rank() - taken;
 }
 

@@ -10,7 +10,7 @@ struct PlaceItem {
   Kind kind = Kind::newaxis;
   int axis = -1;
   std::int64_t start = 0, size = 1, step = 1;  // of integers, ranges and windows (their start is `value`)
-  Array value;                                 // scalar or array index, negative counted from the end; window start
+  Array value;  // scalar or array index, negative counted from the end; window start
 
   bool selects() const { return kind == Kind::integer || kind == Kind::scalar || kind == Kind::array; }
   bool keeps_axis() const { return kind == Kind::range || kind == Kind::window; }
@@ -26,15 +26,16 @@ struct Place {
   bool strided = false;  // a range with a step other than 1
   int ellipsis = -1;     // number of items before the ellipsis: even an empty one separates index arrays
 
-  Shape block;        // the shape that index arrays broadcast to; it takes the place of the axes they remove
+  Shape block;         // the shape that index arrays broadcast to; it takes the place of the axes they remove
   int block_item = 0;  // number of items before which the block stands
-  Shape shape;        // of the place: what reading gives
-  Shape kept;         // the same without new axes
+  Shape shape;         // of the place: what reading gives
+  Shape kept;          // the same without new axes
 };
 
 /// Checks an index. Throws IndexError and TypeError.
 Place make_place(const Array& base, std::span<const Index> indices);
-/// `index` as an integer type in which it can be compared with `extent`, negative values counted from the end.
+/// `index` as an integer type in which it can be compared with `extent`, negative values counted from the
+/// end.
 Array wrap_index(const Array& index, std::int64_t extent);
 /// i32, or i64 where an extent needs it.
 DType index_dtype(const Shape& shape);

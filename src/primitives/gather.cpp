@@ -29,8 +29,7 @@ Literal fill_value(DType dtype, IndexMode mode) {
   return Literal::of_integer(std::numeric_limits<std::int64_t>::min() >> (64 - bits), dtype);
 }
 
-template <class T>
-void gather_windows(const IndexWalk& walk, const EvalIn& in, T fill) {
+template <class T> void gather_windows(const IndexWalk& walk, const EvalIn& in, T fill) {
   const T* x = static_cast<const T*>(in.x[0]);
   T* y = static_cast<T*>(in.y[0]);
   const Loops& window = walk.window;

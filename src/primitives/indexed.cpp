@@ -6,7 +6,9 @@
 
 namespace anadrome {
 
-bool contains(const Ints& list, std::int64_t axis) { return std::find(list.begin(), list.end(), axis) != list.end(); }
+bool contains(const Ints& list, std::int64_t axis) {
+  return std::find(list.begin(), list.end(), axis) != list.end();
+}
 
 Ints window_sizes(const ScatterAttr& s, const Shape& updates, int operand_rank) {
   Ints sizes;
@@ -20,14 +22,18 @@ Ints window_sizes(const ScatterAttr& s, const Shape& updates, int operand_rank) 
 }
 
 ScatterAttr scatter_of(const GatherAttr& g) {
-  return {g.offset_dims,           g.collapsed_dims,        g.start_index_map,
-          g.operand_batching_dims, g.indices_batching_dims, g.mode == IndexMode::clip ? IndexMode::clip
-                                                                                      : IndexMode::fill_or_drop};
+  return {g.offset_dims,           g.collapsed_dims,
+          g.start_index_map,       g.operand_batching_dims,
+          g.indices_batching_dims, g.mode == IndexMode::clip ? IndexMode::clip : IndexMode::fill_or_drop};
 }
 
 GatherAttr gather_of(const ScatterAttr& s, const Shape& updates, int operand_rank, IndexMode mode) {
-  return {s.update_window_dims,    s.inserted_dims,         s.scatter_dims,
-          s.operand_batching_dims, s.indices_batching_dims, window_sizes(s, updates, operand_rank),
+  return {s.update_window_dims,
+          s.inserted_dims,
+          s.scatter_dims,
+          s.operand_batching_dims,
+          s.indices_batching_dims,
+          window_sizes(s, updates, operand_rank),
           mode};
 }
 
@@ -92,10 +98,12 @@ void check_index_dims(const TypeIn& in, const IndexDims& dims, const Ints& sizes
   check_batching(in, dims);
   for (std::int64_t a : dims.operand_batching)
     if (contains(dims.collapsed, a) || contains(dims.map, a))
-      refuse(in, "axis " + std::to_string(a) + " is a batching axis and also collapsed or indexed. Choose one.");
+      refuse(in,
+             "axis " + std::to_string(a) + " is a batching axis and also collapsed or indexed. Choose one.");
   if (dims.map.rank() != indices.shape.back())
-    refuse(in, "index vectors of length " + std::to_string(indices.shape.back()) + " in " + to_string(indices) +
-                   ", but " + std::to_string(dims.map.size()) + " indexed axes " + to_string(dims.map) + ".");
+    refuse(in, "index vectors of length " + std::to_string(indices.shape.back()) + " in " +
+                   to_string(indices) + ", but " + std::to_string(dims.map.size()) + " indexed axes " +
+                   to_string(dims.map) + ".");
   const std::size_t windows = x.shape.size() - dims.collapsed.size() - dims.operand_batching.size();
   if (dims.window.size() != windows || !std::is_sorted(dims.window.begin(), dims.window.end()))
     refuse(in, "window axes " + to_string(dims.window) + "; give " + std::to_string(windows) +
@@ -147,14 +155,22 @@ IndexWalk index_walk(const IndexDims& dims, const Ints& sizes, const Shape& oper
 
 std::int64_t load_index(DType dtype, const void* indices, std::int64_t at) {
   switch (dtype) {
-    case DType::i32: return static_cast<const std::int32_t*>(indices)[at];
-    case DType::i64: return static_cast<const std::int64_t*>(indices)[at];
-    case DType::i8: return static_cast<const std::int8_t*>(indices)[at];
-    case DType::i16: return static_cast<const std::int16_t*>(indices)[at];
-    case DType::u8: return static_cast<const std::uint8_t*>(indices)[at];
-    case DType::u16: return static_cast<const std::uint16_t*>(indices)[at];
-    case DType::u32: return static_cast<const std::uint32_t*>(indices)[at];
-    default: break;
+    case DType::i32:
+      return static_cast<const std::int32_t*>(indices)[at];
+    case DType::i64:
+      return static_cast<const std::int64_t*>(indices)[at];
+    case DType::i8:
+      return static_cast<const std::int8_t*>(indices)[at];
+    case DType::i16:
+      return static_cast<const std::int16_t*>(indices)[at];
+    case DType::u8:
+      return static_cast<const std::uint8_t*>(indices)[at];
+    case DType::u16:
+      return static_cast<const std::uint16_t*>(indices)[at];
+    case DType::u32:
+      return static_cast<const std::uint32_t*>(indices)[at];
+    default:
+      break;
   }
   const std::uint64_t big = static_cast<const std::uint64_t*>(indices)[at];
   constexpr std::uint64_t largest = std::numeric_limits<std::int64_t>::max();

@@ -15,11 +15,12 @@ struct IndexDims {
   IndexMode mode;
 };
 inline IndexDims index_dims(const GatherAttr& g) {
-  return {g.offset_dims, g.collapsed_dims, g.start_index_map, g.operand_batching_dims, g.indices_batching_dims, g.mode};
+  return {g.offset_dims,           g.collapsed_dims,        g.start_index_map,
+          g.operand_batching_dims, g.indices_batching_dims, g.mode};
 }
 inline IndexDims index_dims(const ScatterAttr& s) {
-  return {s.update_window_dims, s.inserted_dims, s.scatter_dims, s.operand_batching_dims, s.indices_batching_dims,
-          s.mode};
+  return {s.update_window_dims,    s.inserted_dims,         s.scatter_dims,
+          s.operand_batching_dims, s.indices_batching_dims, s.mode};
 }
 
 /// True if `axis` is in the list.
@@ -33,7 +34,8 @@ GatherAttr gather_of(const ScatterAttr& s, const Shape& updates, int operand_ran
 /// Number of index vectors.
 std::int64_t index_count(const Shape& indices);
 
-/// Checks everything about dimension numbers but the windowed array; operand and indices are operands 0 and 1.
+/// Checks everything about dimension numbers but the windowed array; operand and indices are operands 0
+/// and 1.
 void check_index_dims(const TypeIn& in, const IndexDims& dims, const Ints& sizes);
 /// Shape of the windowed array.
 Shape windowed_shape(const Shape& indices, const IndexDims& dims, const Ints& sizes);
@@ -45,15 +47,15 @@ struct IndexWalk {
   Strides extent{}, windowed_step{}, indices_step{}, operand_step{};
   int mapped = 0;
   Strides map_step{}, map_limit{};  // operand elements for one step of an index; its largest value that fits
-  Loops window;  // `to` counts elements of the windowed array, `from` those of the operand
+  Loops window;                     // `to` counts elements of the windowed array, `from` those of the operand
 };
 IndexWalk index_walk(const IndexDims& dims, const Ints& sizes, const Shape& operand, const Shape& indices,
                      const Shape& windowed);
 std::int64_t load_index(DType dtype, const void* indices, std::int64_t at);
 
-/// f(place in the windowed array, place in the operand, whether the window fits) for each index vector, in order.
-template <class F>
-void for_each_index(const IndexWalk& walk, DType dtype, const void* indices, F f) {
+/// f(place in the windowed array, place in the operand, whether the window fits) for each index vector, in
+/// order.
+template <class F> void for_each_index(const IndexWalk& walk, DType dtype, const void* indices, F f) {
   if (walk.empty) return;
   Strides at{};
   std::int64_t windowed = 0, vector = 0, base = 0;
@@ -72,7 +74,8 @@ void for_each_index(const IndexWalk& walk, DType dtype, const void* indices, F f
     f(windowed, place, fits);
     int axis = walk.batch - 1;
     for (; axis >= 0; --axis) {
-      windowed += walk.windowed_step[axis], vector += walk.indices_step[axis], base += walk.operand_step[axis];
+      windowed += walk.windowed_step[axis], vector += walk.indices_step[axis],
+          base += walk.operand_step[axis];
       if (++at[axis] < walk.extent[axis]) break;
       windowed -= walk.windowed_step[axis] * walk.extent[axis];
       vector -= walk.indices_step[axis] * walk.extent[axis];

@@ -1,5 +1,6 @@
-// scatter and scatter_add: an array with windows replaced, or added to, at computed places. Both are linear in the
-// array and the updates together. Index vectors are taken in order: with repeated places the last update wins.
+// scatter and scatter_add: an array with windows replaced, or added to, at computed places. Both are linear
+// in the array and the updates together. Index vectors are taken in order: with repeated places the last
+// update wins.
 #include "primitives/scatter.h"
 
 #include "primitives/elementwise.h"
@@ -30,7 +31,8 @@ void eval_scatter_add(const EvalIn& in) {
 
 /// b1 of the updates' shape: true where an update is the last one at its place.
 Array winners(const Array& indices, const Type& x, const Shape& updates, const ScatterAttr& s) {
-  // Writes the number of each index vector at its places and reads it back: who finds their own number has won.
+  // Writes the number of each index vector at its places and reads it back: who finds their own number has
+  // won.
   Shape batch(indices.shape().begin(), indices.shape().end() - 1);
   const std::int64_t count = batch.elements();
   const DType dtype = count > std::numeric_limits<std::int32_t>::max() ? DType::i64 : DType::i32;
@@ -53,7 +55,9 @@ Arrays jvp_scatter_add(const JvpIn& in) {
   return {op::scatter_add(in.dense(0), in.x[1], in.t[2], in.as<ScatterAttr>())};
 }
 
-IndexMode read_back(IndexMode mode) { return mode == IndexMode::clip ? IndexMode::clip : IndexMode::zero_or_drop; }
+IndexMode read_back(IndexMode mode) {
+  return mode == IndexMode::clip ? IndexMode::clip : IndexMode::zero_or_drop;
+}
 
 void transpose_scatter(const TransposeIn& in) {
   const auto& s = in.as<ScatterAttr>();
@@ -72,8 +76,8 @@ void transpose_scatter_add(const TransposeIn& in) {
   const auto& s = in.as<ScatterAttr>();
   if (in.wants(0)) in.acc[0]->add(in.ct[0]);
   if (in.wants(2))
-    in.acc[2]->add(op::gather(in.ct[0], in.x[1],
-                              gather_of(s, in.in[2].shape, in.in[0].rank(), read_back(s.mode))));
+    in.acc[2]->add(
+        op::gather(in.ct[0], in.x[1], gather_of(s, in.in[2].shape, in.in[0].rank(), read_back(s.mode))));
 }
 
 }  // namespace

@@ -18,14 +18,13 @@ BatchOut batch_scatter(const BatchIn& in);
 Cost cost_scatter(const CostIn& in);
 
 /// The loops of one window of a scatter: updates are read at `to`, the array is changed at `from`.
-template <class T, class F>
-void scatter_windows(const EvalIn& in, F combine) {
+template <class T, class F> void scatter_windows(const EvalIn& in, F combine) {
   const auto& s = in.as<ScatterAttr>();
   T* y = static_cast<T*>(in.y[0]);
   const T* updates = static_cast<const T*>(in.x[2]);
   if (in.y[0] != in.x[0]) std::memcpy(in.y[0], in.x[0], in.out[0].bytes());
-  const IndexWalk walk = index_walk(index_dims(s), window_sizes(s, in.in[2].shape, in.in[0].rank()), in.in[0].shape,
-                                    in.in[1].shape, in.in[2].shape);
+  const IndexWalk walk = index_walk(index_dims(s), window_sizes(s, in.in[2].shape, in.in[0].rank()),
+                                    in.in[0].shape, in.in[1].shape, in.in[2].shape);
   const Loops& window = walk.window;
   const int last = window.rank - 1;
   const std::int64_t run = last < 0 ? 1 : window.extent[last];

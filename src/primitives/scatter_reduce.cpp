@@ -22,8 +22,7 @@ void eval_scatter_mul(const EvalIn& in) {
 }
 
 /// The larger (or smaller) of two, NaN if one is; 0 is larger than -0.
-template <bool Largest, class T>
-T extreme(T a, T b) {
+template <bool Largest, class T> T extreme(T a, T b) {
   if constexpr (std::is_floating_point_v<T>) {
     if (a != a || b != b) return a + b;
     if (a == b) return std::signbit(a) == Largest ? b : a;
@@ -31,8 +30,7 @@ T extreme(T a, T b) {
   return (a < b) == Largest ? b : a;
 }
 
-template <bool Largest>
-void eval_scatter_extreme(const EvalIn& in) {
+template <bool Largest> void eval_scatter_extreme(const EvalIn& in) {
   dispatch_number(in.out[0].dtype, [&](auto tag) {
     using T = typename decltype(tag)::type;
     scatter_windows<T>(in, [](T x, T update) {
@@ -51,8 +49,8 @@ Array product_of_others(const Array& x, const Array& indices, const Array& updat
   const auto count = [&](const Array& what) {
     return op::gather(op::scatter_add(op::zeros(x.type()), indices, what, s), indices, read);
   };
-  // Zeros are counted apart, so that the others' product is a quotient by a number that is not zero; a place with a
-  // single update reads `x` itself and stays exact.
+  // Zeros are counted apart, so that the others' product is a quotient by a number that is not zero; a place
+  // with a single update reads `x` itself and stays exact.
   const Array is_zero = op::eq(updates, none);
   const Array safe = op::select(is_zero, op::full(1, type), updates);
   const Array quotient = op::div(op::gather(op::scatter_mul(x, indices, safe, s), indices, read), safe);
@@ -75,8 +73,7 @@ void transpose_scatter_mul(const TransposeIn& in) {
 }
 
 /// All that reach the extreme value of a place share its tangent evenly.
-template <bool Largest>
-Arrays jvp_scatter_extreme(const JvpIn& in) {
+template <bool Largest> Arrays jvp_scatter_extreme(const JvpIn& in) {
   const auto& s = in.as<ScatterAttr>();
   const Array &x = in.x[0], &indices = in.x[1], &updates = in.x[2], &y = in.y[0];
   const auto reaches = [&](const Array& value, const Array& result) {

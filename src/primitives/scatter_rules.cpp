@@ -39,6 +39,8 @@ BatchOut batch_scatter(const BatchIn& in) {
   return {bind1(*in.eqn.prim, operands, s), 0};
 }
 
-Cost cost_scatter(const CostIn& in) { return {static_cast<double>(in.in[2].elements()), 0}; }
+Cost cost_scatter(const CostIn& in) {
+  return {static_cast<double>(in.in[2].elements()), 0};
+}
 
 }  // namespace anadrome

@@ -11,8 +11,7 @@
 namespace anadrome {
 namespace {
 
-template <class T>
-Array make(const Shape& shape, const std::vector<T>& values) {
+template <class T> Array make(const Shape& shape, const std::vector<T>& values) {
   Array a = uninitialized({dtype_of<T>, shape, false});
   std::memcpy(mutable_data(a), values.data(), values.size() * sizeof(T));
   return a;
@@ -23,14 +22,19 @@ Array counting(const Shape& shape) {
   std::iota(values.begin(), values.end(), 0.0f);
   return make(shape, values);
 }
-Array ints(const std::vector<std::int32_t>& values) { return make({values.size()}, values); }
-Array scalar(std::int32_t value) { return make<std::int32_t>({}, {value}); }
+Array ints(const std::vector<std::int32_t>& values) {
+  return make({values.size()}, values);
+}
+Array scalar(std::int32_t value) {
+  return make<std::int32_t>({}, {value});
+}
 
 using Floats = std::vector<float>;
-Floats values(const Array& a) { return a.to_vector<float>(); }
+Floats values(const Array& a) {
+  return a.to_vector<float>();
+}
 
-template <class E, class F>
-std::string message(F f) {
+template <class E, class F> std::string message(F f) {
   try {
     f();
   } catch (const E& e) {
@@ -40,7 +44,7 @@ std::string message(F f) {
   }
   return "no error";
 }
-#define EXPECT_ERROR(type, text, expression)                                  \
+#define EXPECT_ERROR(type, text, expression)                                          \
   EXPECT_NE(message<type>([&] { (void)(expression); }).find(text), std::string::npos) \
       << message<type>([&] { (void)(expression); })
 
@@ -158,10 +162,12 @@ TEST(Take, Modes) {
   EXPECT_TRUE(std::isnan(filled[1]) && std::isnan(filled[2]));
   EXPECT_EQ(values(take(x, i, 0, TakeMode::clip)), (Floats{0, 0, 3}));
   EXPECT_EQ(values(take(x, i, -1, TakeMode::wrap)), (Floats{3, 3, 0}));
-  EXPECT_EQ(take(ints({1}), ints({1}), 0).to_vector<std::int32_t>()[0], std::numeric_limits<std::int32_t>::min());
+  EXPECT_EQ(take(ints({1}), ints({1}), 0).to_vector<std::int32_t>()[0],
+            std::numeric_limits<std::int32_t>::min());
   EXPECT_EQ(take(make<std::uint8_t>({1}, {1}), ints({1}), 0).to_vector<std::uint8_t>()[0], 255);
   EXPECT_EQ(values(take(counting({2, 2}), ints({3, 0}))), (Floats{3, 0}));
-  EXPECT_EQ(values(take_along_axis(counting({2, 3}), make<std::int32_t>({2, 1}, {2, -3}), 1)), (Floats{2, 3}));
+  EXPECT_EQ(values(take_along_axis(counting({2, 3}), make<std::int32_t>({2, 1}, {2, -3}), 1)),
+            (Floats{2, 3}));
 }
 
 TEST(Search, BothMethodsAgree) {
@@ -181,7 +187,8 @@ TEST(Search, BothMethodsAgree) {
 TEST(Search, Interpolation) {
   const Array xp = make<float>({3}, {0, 1, 3}), fp = make<float>({3}, {0, 10, 20});
   EXPECT_EQ(values(interp(make<float>({5}, {-1, 0.5f, 1, 2, 9}), xp, fp)), (Floats{0, 5, 10, 15, 20}));
-  EXPECT_EQ(values(interp(make<float>({2}, {1, 2}), make<float>({1}, {0}), make<float>({1}, {4}))), (Floats{4, 4}));
+  EXPECT_EQ(values(interp(make<float>({2}, {1, 2}), make<float>({1}, {0}), make<float>({1}, {4}))),
+            (Floats{4, 4}));
 }
 
 TEST(Segments, SumLeavesOutIdsOutside) {
