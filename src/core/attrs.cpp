@@ -109,8 +109,7 @@ template <class T> void collect(const T&, std::vector<const SubProgram*>&) {}
 void collect(const SubProgram& sub, std::vector<const SubProgram*>& out) {
   out.push_back(&sub);
 }
-template <class T>
-void collect(const std::vector<T>& values, std::vector<const SubProgram*>& out) {
+template <class T> void collect(const std::vector<T>& values, std::vector<const SubProgram*>& out) {
   for (const T& v : values) collect(v, out);
 }
 

@@ -112,8 +112,9 @@ template <class... T>
 bool read_any(const std::vector<NamedValue>& fields, Attrs& out, const std::variant<T...>*) {
   return (read_alternative<T>(fields, out) || ...);
 }
-/// The alternative is the one whose fields have these names.
-Attrs read_attrs(const std::vector<NamedValue>& fields, const Token& open) {
+/// The alternative is the one whose fields have these names. Kept out of line: its frame holds one of each
+/// alternative, and its caller recurses.
+[[gnu::noinline]] Attrs read_attrs(const std::vector<NamedValue>& fields, const Token& open) {
   Attrs out;
   if (!read_any(fields, out, static_cast<const AttrsVariant*>(nullptr)))
     throw_expected(open, "the attributes of a primitive, by name and in order");
@@ -347,13 +348,13 @@ class Parser {
   struct Nesting {
     explicit Nesting(Parser& p) : parser(p) {
       if (++parser.depth_ > max_depth)
-        throw_expected(parser.peek(), "fewer than 1000 programs inside one another");
+        throw_expected(parser.peek(), "at most 250 programs inside one another");
     }
     ~Nesting() { --parser.depth_; }
     Nesting(const Nesting&) = delete;
     Parser& parser;
   };
-  static constexpr int max_depth = 1000;
+  static constexpr int max_depth = 250;
   static constexpr std::int64_t max_label = std::numeric_limits<std::int64_t>::max();
 
   std::vector<Token> tokens_;
