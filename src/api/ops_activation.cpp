@@ -59,7 +59,7 @@ Array sinc_away_from_zero(const Array& x) {
   const Array rest = op::select(infinite, number(0, x), op::sub(x, nearest));
   const Array sine = op::sin(op::mul(number(std::numbers::pi, x), rest));
   const Array odd = op::ne(op::rem(nearest, number(2, x)), number(0, x));
-  return op::div(op::select(odd, op::neg(sine), sine), op::mul(number(std::numbers::pi, x), x));
+  return op::div(op::select(odd, op::sub(number(0, x), sine), sine), op::mul(number(std::numbers::pi, x), x));
 }
 
 /// Each branch gets a harmless argument where the other one is taken, so that no NaN enters the derivatives.

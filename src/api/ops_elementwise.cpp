@@ -168,7 +168,9 @@ Array floor_div(const Operand& x, const Operand& y) {
   if (is_unsigned(r.dtype())) return op::div(p[0], p[1]);
   const Array one = op::number_like(1, r), crosses = crosses_zero(r, p[1]);
   if (is_float(r.dtype())) {
-    const Array quotient = op::div(op::sub(p[0], r), p[1]);
+    const Array zero = op::number_like(0, r);
+    const Array exact = op::select(op::eq(p[1], zero), zero, r);  // x / 0 is what div says, not NaN
+    const Array quotient = op::div(op::sub(p[0], exact), p[1]);
     return op::round(op::select(crosses, op::sub(quotient, one), quotient));
   }
   const Array quotient = op::div(p[0], p[1]);
