@@ -45,7 +45,7 @@ Arrays starts(std::initializer_list<int> at) {
   return result;
 }
 
-std::vector<LinearCase> linear_cases() {
+std::vector<LinearCase> shape_cases() {
   using A = const Array&;
   return {
       {"broadcast",
@@ -85,6 +85,12 @@ std::vector<LinearCase> linear_cases() {
        [](A a, A b) {
          return op::concatenate(Arrays{a, b, a}, 1);
        }},
+  };
+}
+
+std::vector<LinearCase> window_cases() {
+  using A = const Array&;
+  return {
       {"slice",
        {5, 4},
        {2, 4},
@@ -135,6 +141,12 @@ std::vector<LinearCase> linear_cases() {
          return op::add(roll(a, {1, -1}, {0, 1}), op::add(tile(b, {1, 2}), repeat(b, 2, 1)));
        }},
   };
+}
+
+std::vector<LinearCase> linear_cases() {
+  std::vector<LinearCase> cases = shape_cases();
+  for (LinearCase& c : window_cases()) cases.push_back(std::move(c));
+  return cases;
 }
 
 class Linear : public ::testing::TestWithParam<LinearCase> {};
