@@ -119,8 +119,9 @@ Arrays forward_blocks(const Program& program, const ProgramPtr& shared, const Ar
     const auto lin = linearize_program(shared, one);
     Arrays args = lin->residual_values(x, inline_program(*lin->primal, {}, x));
     std::vector<int> axis(args.size(), unbatched);
-    args.push_back(basis(x[i].type()));
-    axis.push_back(0);
+    const bool one_column = x[i].rank() == 0;  // its basis is the number 1: nothing to batch
+    args.push_back(one_column ? op::number(1, x[i].dtype()) : basis(x[i].type()));
+    axis.push_back(one_column ? unbatched : 0);
     const auto v = vmap_program(closed(lin->tangent), axis, x[i].size());
     const Arrays t = inline_program(*v->program, {}, args);
     Arrays blocks;
@@ -157,8 +158,9 @@ Arrays reverse_blocks(const Program& program, const ProgramPtr& shared, const Ar
     Arrays args = known, g;
     std::vector<int> axis(known.size(), unbatched), g_axis;
     if (has) {
-      args.push_back(basis(type));
-      axis.push_back(0);
+      const bool one_row = type.rank() == 0;
+      args.push_back(one_row ? op::number(1, type.dtype) : basis(type));
+      axis.push_back(one_row ? unbatched : 0);
       const auto v = vmap_program(back->program, axis, type.elements());
       g = inline_program(*v->program, {}, args);
       g_axis = v->out_axis;
