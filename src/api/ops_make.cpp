@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "anadrome/ops/shape.h"
+#include "anadrome/tree.h"
 #include "api/operand.h"
 #include "primitives/op.h"
 
@@ -143,6 +144,12 @@ Array ones(const Shape& shape, DType dtype, std::source_location source) {
   AtSource at(source);
   check_dtype(dtype, "ones");
   return settled(op::full(1, Type{dtype, shape}));
+}
+
+Array detail::filled_like(const Array& a, double value) {
+  if (a.is_no_gradient()) return a;
+  check_dtype(a.dtype(), "zeros_like");
+  return settled(op::full(value, Type{a.dtype(), a.shape()}));
 }
 
 Array full(const Shape& shape, const Operand& value, std::optional<DType> dtype) {
