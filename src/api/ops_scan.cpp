@@ -27,24 +27,15 @@ Array scan_along(const Array& x, Dim axis, bool reverse, std::string_view what, 
   return scan(x, normalize_axis(axis.value, x.rank(), what), reverse);
 }
 
-void check_indexable(const Array& x, int axis, std::string_view what) {
+/// i32 indices that sort. For descending order: those of the reversed axis, reversed, which keeps equal elements in
+/// order.
+Array order_of(const Array& x, int axis, bool descending) {
   if (x.shape()[axis] > std::numeric_limits<std::int32_t>::max())
-    refuse(what, "axis " + std::to_string(axis) + " of " + to_string(x.type()) + " is too long for i32 indices.");
-}
-
-/// Sorts; for descending order the reverse of the sorted reverse, which keeps equal elements in order.
-Array sorted(const Operand& operand, Dim along, bool descending, std::string_view what, bool indices) {
-  AtSource at(operand.source());
-  const Array x = as_array(operand, what);
-  const int axis = normalize_axis(along.value, x.rank(), what);
-  Arrays parts{x};
-  if (indices) {
-    check_indexable(x, axis, what);
-    parts.push_back(op::iota(i32, x.shape(), axis));
-  }
+    refuse("argsort", "axis " + std::to_string(axis) + " of " + to_string(x.type()) + " is too long for i32 indices.");
+  Arrays parts{x, op::iota(i32, x.shape(), axis)};
   if (descending)
     for (Array& p : parts) p = op::rev(p, {axis});
-  const Array y = op::sort(parts, axis, 1).back();
+  const Array y = op::sort(parts, axis, 1)[1];
   return descending ? op::rev(y, {axis}) : y;
 }
 
@@ -107,8 +98,18 @@ Array diff(const Operand& x, Dim n, Dim axis) {
   return y;
 }
 
-Array sort(const Operand& x, Dim axis, bool descending) { return sorted(x, axis, descending, "sort", false); }
-Array argsort(const Operand& x, Dim axis, bool descending) { return sorted(x, axis, descending, "argsort", true); }
+Array sort(const Operand& x, Dim axis, bool descending) {
+  AtSource at(x.source());
+  const Array a = as_array(x, "sort");
+  const int k = normalize_axis(axis.value, a.rank(), "sort");
+  const Array y = op::sort(std::span(&a, 1), k, 1)[0];
+  return descending ? op::rev(y, {k}) : y;
+}
+Array argsort(const Operand& x, Dim axis, bool descending) {
+  AtSource at(x.source());
+  const Array a = as_array(x, "argsort");
+  return order_of(a, normalize_axis(axis.value, a.rank(), "argsort"), descending);
+}
 
 std::vector<Array> sort_key_val(const std::vector<Array>& arrays, std::int64_t num_keys, Dim axis,
                                 std::source_location source) {

@@ -211,6 +211,10 @@ void dot_rows(std::int64_t k, const T* a, std::int64_t a_row, const T* v, T* y) 
       sum[r][0] = multiply_add<T>(load(a + r * a_row + p), load(v + p), sum[r][0]);
       sum[r][1] = multiply_add<T>(load(a + r * a_row + p + n), load(v + p + n), sum[r][1]);
     }
+  if (p + n <= k) {
+    for (int r = 0; r < rows; ++r) sum[r][0] = multiply_add<T>(load(a + r * a_row + p), load(v + p), sum[r][0]);
+    p += n;
+  }
   for (int r = 0; r < rows; ++r) {
     T total = sum_of<T>(sum[r][0] + sum[r][1]);
     for (std::int64_t q = p; q < k; ++q) total = multiply_add_one<T>(a[r * a_row + q], v[q], total);

@@ -95,9 +95,9 @@ Array diff(const Operand& x, Dim n = 1, Dim axis = -1);
 
 // ---- sorting --------------------------------------------------------------------------------------------------------
 
-/// The elements in ascending order, NaN last, -0 equal to 0; stable. Descending: the largest first, NaN before them.
+/// The elements in ascending order, NaN last, -0 equal to 0; stable. Descending: exactly the reverse.
 Array sort(const Operand& x, Dim axis = -1, bool descending = false);
-/// i32 indices that sort; stable in both directions.
+/// i32 indices that sort; stable in both directions, so that equal elements keep their order. Not differentiable.
 Array argsort(const Operand& x, Dim axis = -1, bool descending = false);
 /// Sorts arrays of one shape together by the first `num_keys` of them.
 std::vector<Array> sort_key_val(const std::vector<Array>& arrays, std::int64_t num_keys = 1, Dim axis = -1,
@@ -110,7 +110,7 @@ TopK top_k(const Operand& x, std::int64_t k);
 
 // ---- pooling: `window` (and strides, padding) for the last axes; no strides: 1; padding counts as the neutral element
 
-/// Padding of a window operation, in front of the axis and behind it.
+/// Strides (none: 1), and padding in front of each axis and behind it (none: 0).
 struct PoolOptions {
   Ints strides, low, high;
 };
