@@ -7,14 +7,18 @@
 
 namespace anadrome {
 
-bool Labeled::has(std::int64_t label) const { return std::find(labels.begin(), labels.end(), label) != labels.end(); }
+bool Labeled::has(std::int64_t label) const {
+  return std::find(labels.begin(), labels.end(), label) != labels.end();
+}
 std::int64_t Labeled::extent(std::int64_t label) const {
   return x.shape()[std::find(labels.begin(), labels.end(), label) - labels.begin()];
 }
 
 namespace {
 
-bool contains(const Ints& list, std::int64_t value) { return std::find(list.begin(), list.end(), value) != list.end(); }
+bool contains(const Ints& list, std::int64_t value) {
+  return std::find(list.begin(), list.end(), value) != list.end();
+}
 
 std::int64_t place_of(const Ints& list, std::int64_t value) {
   return std::find(list.begin(), list.end(), value) - list.begin();
@@ -43,16 +47,15 @@ Labeled without_repeats(Labeled a, std::string_view what) {
     for (int i = 0; i < j; ++i)
       if (a.labels[i] == a.labels[j]) {
         if (a.x.shape()[i] != a.x.shape()[j])
-          refuse(what, "axes " + std::to_string(i) + " and " + std::to_string(j) + " of " + to_string(a.x.type()) +
-                           " share a letter and must have one extent.");
+          refuse(what, "axes " + std::to_string(i) + " and " + std::to_string(j) + " of " +
+                           to_string(a.x.type()) + " share a letter and must have one extent.");
         return without_repeats(diagonal_of(a, i, j), what);
       }
   return a;
 }
 
 /// Drops the axes where `gone` holds: sums over them, or reshapes where their extent is 1.
-template <class Gone>
-Labeled drop(const Labeled& a, Gone gone) {
+template <class Gone> Labeled drop(const Labeled& a, Gone gone) {
   Ints axes, labels;
   Shape shape;
   bool ones = true;
@@ -75,9 +78,10 @@ void drop_broadcast(std::vector<Labeled>& arrays, std::string_view what) {
         if (arrays[i].has(l) && arrays[i].extent(l) != other.extent(l) && arrays[i].extent(l) != 1 &&
             other.extent(l) != 1)
           refuse(what, "axis " + std::to_string(place_of(arrays[i].labels, l)) + " of " +
-                           to_string(arrays[i].x.type()) + " has " + std::to_string(arrays[i].extent(l)) + ", axis " +
-                           std::to_string(place_of(other.labels, l)) + " of " + to_string(other.x.type()) + " has " +
-                           std::to_string(other.extent(l)) + "; they must agree.");
+                           to_string(arrays[i].x.type()) + " has " + std::to_string(arrays[i].extent(l)) +
+                           ", axis " + std::to_string(place_of(other.labels, l)) + " of " +
+                           to_string(other.x.type()) + " has " + std::to_string(other.extent(l)) +
+                           "; they must agree.");
       arrays[i] = drop(arrays[i], [&](std::int64_t l) {
         return other.has(l) && arrays[i].extent(l) == 1 && other.extent(l) != 1;
       });
@@ -95,8 +99,8 @@ Ints product_labels(const Labeled& a, const Labeled& b, const Ints& keep) {
   return labels;
 }
 
-/// One contraction; labels in `keep` that both have are batch axes. The order of the factors is the one whose result
-/// needs no transpose to `keep`, if there is one.
+/// One contraction; labels in `keep` that both have are batch axes. The order of the factors is the one whose
+/// result needs no transpose to `keep`, if there is one.
 Labeled product(const Labeled& first, const Labeled& second, const Ints& keep) {
   const Labeled a = drop(first, [&](std::int64_t l) { return !second.has(l) && !contains(keep, l); });
   const Labeled b = drop(second, [&](std::int64_t l) { return !first.has(l) && !contains(keep, l); });

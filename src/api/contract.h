@@ -14,8 +14,8 @@ struct Labeled {
   std::int64_t extent(std::int64_t label) const;
 };
 
-/// Products of all arrays, summed over the labels that are not in `result`, with the axes in the order of `result`.
-/// An axis of extent 1 broadcasts against a longer one of the same label.
+/// Products of all arrays, summed over the labels that are not in `result`, with the axes in the order of
+/// `result`. An axis of extent 1 broadcasts against a longer one of the same label.
 Array contract(std::vector<Labeled> arrays, const Ints& result, std::string_view what);
 
 }  // namespace anadrome

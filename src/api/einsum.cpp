@@ -31,8 +31,8 @@ Subscripts split(std::string_view text, std::size_t count) {
     at = comma == std::string::npos ? comma : comma + 1;
   }
   if (s.operands.size() != count)
-    refuse("einsum", "\"" + std::string(text) + "\" names " + std::to_string(s.operands.size()) + " operands, " +
-                         std::to_string(count) + " were given.");
+    refuse("einsum", "\"" + std::string(text) + "\" names " + std::to_string(s.operands.size()) +
+                         " operands, " + std::to_string(count) + " were given.");
   return s;
 }
 
@@ -88,9 +88,11 @@ Array einsum_of(std::string_view text, std::initializer_list<const Operand*> ope
     most_dots = std::max(most_dots, dots);
     arrays.push_back({x, labels_of(letters, dots, text)});
   }
-  const Ints result = s.explicit_result ? labels_of(s.result, most_dots, text) : implicit_result(arrays, most_dots);
+  const Ints result =
+      s.explicit_result ? labels_of(s.result, most_dots, text) : implicit_result(arrays, most_dots);
   for (int k = 0; k < result.rank(); ++k) {
-    const bool known = std::any_of(arrays.begin(), arrays.end(), [&](const Labeled& a) { return a.has(result[k]); });
+    const bool known =
+        std::any_of(arrays.begin(), arrays.end(), [&](const Labeled& a) { return a.has(result[k]); });
     if (!known || std::count(result.begin(), result.end(), result[k]) > 1)
       refuse("einsum", "the result of \"" + std::string(text) +
                            "\": each of its letters must occur once there and in some operand.");

@@ -1,8 +1,7 @@
 // Public products of vectors, matrices and higher arrays.
-#include "anadrome/ops/linear.h"
-
 #include <algorithm>
 
+#include "anadrome/ops/linear.h"
 #include "api/contract.h"
 #include "primitives/batching.h"
 
@@ -17,17 +16,20 @@ std::pair<Array, Array> numbers(const Operand& a, const Operand& b, std::string_
   return {as_dtype(a, dtype, what), as_dtype(b, dtype, what)};
 }
 
-void check_contracted(const Array& a, std::int64_t a_axis, const Array& b, std::int64_t b_axis, std::string_view what) {
+void check_contracted(const Array& a, std::int64_t a_axis, const Array& b, std::int64_t b_axis,
+                      std::string_view what) {
   if (a.shape()[a_axis] == b.shape()[b_axis]) return;
   refuse(what, "contracted axes differ: axis " + std::to_string(a_axis) + " of the left operand has " +
-                   std::to_string(a.shape()[a_axis]) + ", axis " + std::to_string(b_axis) + " of the right has " +
-                   std::to_string(b.shape()[b_axis]) + " (" + to_string(a.type()) + " x " + to_string(b.type()) + ").");
+                   std::to_string(a.shape()[a_axis]) + ", axis " + std::to_string(b_axis) +
+                   " of the right has " + std::to_string(b.shape()[b_axis]) + " (" + to_string(a.type()) +
+                   " x " + to_string(b.type()) + ").");
 }
 
-Array dot_axes(const Array& a, const Ints& a_axes, const Array& b, const Ints& b_axes, std::string_view what) {
+Array dot_axes(const Array& a, const Ints& a_axes, const Array& b, const Ints& b_axes,
+               std::string_view what) {
   if (a_axes.size() != b_axes.size())
-    refuse(what, std::to_string(a_axes.size()) + " axes of the left operand, " + std::to_string(b_axes.size()) +
-                     " of the right. Give them in pairs.");
+    refuse(what, std::to_string(a_axes.size()) + " axes of the left operand, " +
+                     std::to_string(b_axes.size()) + " of the right. Give them in pairs.");
   for (std::size_t i = 0; i < a_axes.size(); ++i) check_contracted(a, a_axes[i], b, b_axes[i], what);
   return op::dot_general(a, b, {a_axes, b_axes, {}, {}});
 }
@@ -38,9 +40,12 @@ Ints wrapped(const Ints& axes, int rank, std::string_view what) {
   return list;
 }
 
-Array flat(const Array& x) { return op::reshape(x, {x.size()}); }
+Array flat(const Array& x) {
+  return op::reshape(x, {x.size()});
+}
 
-/// `x` with its axes interleaved with axes of extent 1, after them (left) or before them (right), spread to `shape`.
+/// `x` with its axes interleaved with axes of extent 1, after them (left) or before them (right), spread to
+/// `shape`.
 Array interleaved(const Array& x, const Shape& shape, bool left) {
   Ints dims;
   for (int k = 0; k < x.rank(); ++k) dims.push_back(shape.rank() - 2 * (x.rank() - k) + (left ? 0 : 1));
@@ -69,11 +74,13 @@ Array matmul(const Operand& left, const Operand& right) {
     refuse("matmul", "needs at least one axis (" + to_string(a.type()) + " x " + to_string(b.type()) +
                          "). Write a * b for a number.");
   check_contracted(a, a.rank() - 1, b, std::max(b.rank() - 2, 0), "matmul");
-  if (a.rank() <= 2 && b.rank() <= 2) return op::dot_general(a, b, {{a.rank() - 1}, {std::max(b.rank() - 2, 0)}, {}, {}});
+  if (a.rank() <= 2 && b.rank() <= 2)
+    return op::dot_general(a, b, {{a.rank() - 1}, {std::max(b.rank() - 2, 0)}, {}, {}});
   // Labels: batch axes are negative, counted from the last one; rows 0, contracted 1, columns 2.
   const auto batches = [](int n) { return axes_between(-n, 0); };
   const int a_batches = std::max(a.rank() - 2, 0), b_batches = std::max(b.rank() - 2, 0);
-  Ints a_labels = batches(a_batches), b_labels = batches(b_batches), result = batches(std::max(a_batches, b_batches));
+  Ints a_labels = batches(a_batches), b_labels = batches(b_batches),
+       result = batches(std::max(a_batches, b_batches));
   if (a.rank() > 1) a_labels.push_back(0), result.push_back(0);
   a_labels.push_back(1), b_labels.push_back(1);
   if (b.rank() > 1) b_labels.push_back(2), result.push_back(2);
@@ -83,24 +90,26 @@ Array matmul(const Operand& left, const Operand& right) {
 Array dot_general(const Operand& lhs, const Operand& rhs, const DotAxes& axes) {
   AtSource at(lhs.source());
   const auto [a, b] = numbers(lhs, rhs, "dot_general");
-  return op::dot_general(a, b,
-                         {wrapped(axes.contract_lhs, a.rank(), "dot_general"),
-                          wrapped(axes.contract_rhs, b.rank(), "dot_general"),
-                          wrapped(axes.batch_lhs, a.rank(), "dot_general"),
-                          wrapped(axes.batch_rhs, b.rank(), "dot_general")});
+  return op::dot_general(
+      a, b,
+      {wrapped(axes.contract_lhs, a.rank(), "dot_general"),
+       wrapped(axes.contract_rhs, b.rank(), "dot_general"), wrapped(axes.batch_lhs, a.rank(), "dot_general"),
+       wrapped(axes.batch_rhs, b.rank(), "dot_general")});
 }
 
 Array tensordot(const Operand& left, const Operand& right, std::int64_t axes) {
   AtSource at(left.source());
   const auto [a, b] = numbers(left, right, "tensordot");
   if (axes < 0 || axes > a.rank() || axes > b.rank())
-    refuse("tensordot", std::to_string(axes) + " axes of " + to_string(a.type()) + " and " + to_string(b.type()) + ".");
+    refuse("tensordot",
+           std::to_string(axes) + " axes of " + to_string(a.type()) + " and " + to_string(b.type()) + ".");
   return dot_axes(a, axes_between(a.rank() - axes, a.rank()), b, axes_between(0, axes), "tensordot");
 }
 Array tensordot(const Operand& left, const Operand& right, const Ints& a_axes, const Ints& b_axes) {
   AtSource at(left.source());
   const auto [a, b] = numbers(left, right, "tensordot");
-  return dot_axes(a, wrapped(a_axes, a.rank(), "tensordot"), b, wrapped(b_axes, b.rank(), "tensordot"), "tensordot");
+  return dot_axes(a, wrapped(a_axes, a.rank(), "tensordot"), b, wrapped(b_axes, b.rank(), "tensordot"),
+                  "tensordot");
 }
 
 Array outer(const Operand& left, const Operand& right) {
@@ -155,7 +164,8 @@ Array cross(const Operand& left, const Operand& right) {
 Array polyval(const Operand& coefficients, const Operand& at_points) {
   AtSource at(coefficients.source());
   const auto [p, x] = numbers(coefficients, at_points, "polyval");
-  if (p.rank() != 1) refuse("polyval", "coefficients of type " + to_string(p.type()) + "; they need one axis.");
+  if (p.rank() != 1)
+    refuse("polyval", "coefficients of type " + to_string(p.type()) + "; they need one axis.");
   if (p.size() == 0) return op::zeros(x.type());
   const auto coefficient = [&p = p](std::int64_t i) { return op::reshape(cut(p, 0, i, i + 1), Shape{}); };
   Array y = op::broadcast_scalar(coefficient(0), x.shape());

@@ -1,9 +1,8 @@
 // Public reductions, statistics and softmax.
-#include "anadrome/ops/reduce.h"
-
 #include <algorithm>
 #include <cmath>
 
+#include "anadrome/ops/reduce.h"
 #include "api/along.h"
 
 namespace anadrome {
@@ -68,7 +67,8 @@ Array quantile_of(const Operand& operand, double q, const Axes& axes, bool keepd
   Ints perm;
   Shape shape;
   for (int k = 0; k < r.x.rank(); ++k)
-    if (std::find(r.axes.begin(), r.axes.end(), k) == r.axes.end()) perm.push_back(k), shape.push_back(r.x.shape()[k]);
+    if (std::find(r.axes.begin(), r.axes.end(), k) == r.axes.end())
+      perm.push_back(k), shape.push_back(r.x.shape()[k]);
   const Shape result = shape;
   for (std::int64_t a : r.axes) perm.push_back(a);
   shape.push_back(n);
@@ -81,7 +81,8 @@ Array quantile_of(const Operand& operand, double q, const Axes& axes, bool keepd
   const double weight = place - static_cast<double>(below);
   Array y = at(below);
   if (weight > 0)
-    y = op::add(op::mul(y, op::number_like(1 - weight, y)), op::mul(at(below + 1), op::number_like(weight, y)));
+    y = op::add(op::mul(y, op::number_like(1 - weight, y)),
+                op::mul(at(below + 1), op::number_like(weight, y)));
   const Array last = at(n - 1);  // NaN sorts last
   return r.finish(op::select(op::ne(last, last), last, y));
 }
@@ -89,8 +90,7 @@ Array quantile_of(const Operand& operand, double q, const Axes& axes, bool keepd
 Array power_norm(const Reduction& r, double ord) {
   const Array magnitude = op::abs(r.x);
   if (ord == 1) return op::reduce_sum(magnitude, r.axes);
-  if (ord == 0)
-    return op::reduce_sum(op::convert(op::ne(r.x, op::number_like(0, r.x)), r.x.dtype()), r.axes);
+  if (ord == 0) return op::reduce_sum(op::convert(op::ne(r.x, op::number_like(0, r.x)), r.x.dtype()), r.axes);
   if (std::isinf(ord)) return ord > 0 ? op::reduce_max(magnitude, r.axes) : op::reduce_min(magnitude, r.axes);
   const Array powers = op::pow(magnitude, op::number_like(ord, r.x));
   return op::pow(op::reduce_sum(powers, r.axes), op::number_like(1 / ord, r.x));
@@ -128,8 +128,12 @@ Array reduce_max(const Operand& x, const Axes& axes, bool keepdims) {
 Array reduce_min(const Operand& x, const Axes& axes, bool keepdims) {
   return extremum(x, axes, keepdims, "reduce_min", false);
 }
-Array any(const Operand& x, const Axes& axes, bool keepdims) { return whether(x, axes, keepdims, "any", false); }
-Array All::operator()(const Operand& x) const { return whether(x, {}, false, "all", true); }
+Array any(const Operand& x, const Axes& axes, bool keepdims) {
+  return whether(x, axes, keepdims, "any", false);
+}
+Array All::operator()(const Operand& x) const {
+  return whether(x, {}, false, "all", true);
+}
 Array All::operator()(const Operand& x, std::initializer_list<Dim> axes, bool keepdims) const {
   return whether(x, axes, keepdims, "all", true);
 }

@@ -7,7 +7,8 @@ namespace anadrome {
 namespace {
 
 using ArgOp = Array (*)(const Array&, std::int64_t);
-Array position(const Operand& x, std::optional<std::int64_t> axis, bool keepdims, std::string_view what, ArgOp find) {
+Array position(const Operand& x, std::optional<std::int64_t> axis, bool keepdims, std::string_view what,
+               ArgOp find) {
   AtSource at(x.source());
   const Array a = as_array(x, what);
   Shape kept = a.shape();
@@ -27,11 +28,12 @@ Array scan_along(const Array& x, Dim axis, bool reverse, std::string_view what, 
   return scan(x, normalize_axis(axis.value, x.rank(), what), reverse);
 }
 
-/// i32 indices that sort. For descending order: those of the reversed axis, reversed, which keeps equal elements in
-/// order.
+/// i32 indices that sort. For descending order: those of the reversed axis, reversed, which keeps equal
+/// elements in order.
 Array order_of(const Array& x, int axis, bool descending) {
   if (x.shape()[axis] > std::numeric_limits<std::int32_t>::max())
-    refuse("argsort", "axis " + std::to_string(axis) + " of " + to_string(x.type()) + " is too long for i32 indices.");
+    refuse("argsort",
+           "axis " + std::to_string(axis) + " of " + to_string(x.type()) + " is too long for i32 indices.");
   Arrays parts{x, op::iota(i32, x.shape(), axis)};
   if (descending)
     for (Array& p : parts) p = op::rev(p, {axis});
@@ -40,20 +42,23 @@ Array order_of(const Array& x, int axis, bool descending) {
 }
 
 using PoolOp = Array (*)(const Array&, const ReduceWindowAttr&);
-Array pool(const Operand& x, const Ints& window, const PoolOptions& options, std::string_view what, PoolOp reduce) {
+Array pool(const Operand& x, const Ints& window, const PoolOptions& options, std::string_view what,
+           PoolOp reduce) {
   AtSource at(x.source());
   const Array a = number_array(x, what);
   const auto for_all_axes = [&](const Ints& list, const char* name, std::int64_t other) {
     if (list.rank() > a.rank() || (!list.empty() && list.rank() != window.rank()))
       refuse(what, std::string(name) + " " + to_string(list) + " for a window " + to_string(window) + " of " +
-                       to_string(a.type()) + ": one number for each axis of the window, which covers the last axes.");
+                       to_string(a.type()) +
+                       ": one number for each axis of the window, which covers the last axes.");
     Ints full;
     for (int k = 0; k < a.rank() - list.rank(); ++k) full.push_back(other);
     for (std::int64_t v : list) full.push_back(v);
     return full;
   };
-  return reduce(a, {for_all_axes(window, "window", 1), for_all_axes(options.strides, "strides", 1),
-                    for_all_axes(options.low, "low padding", 0), for_all_axes(options.high, "high padding", 0)});
+  return reduce(a,
+                {for_all_axes(window, "window", 1), for_all_axes(options.strides, "strides", 1),
+                 for_all_axes(options.low, "low padding", 0), for_all_axes(options.high, "high padding", 0)});
 }
 
 }  // namespace

@@ -13,7 +13,8 @@ Types type_arg(const TypeIn& in) {
   const std::int64_t axis = in.as<AxisAttr>().axis;
   if (axis < 0 || axis >= x.rank()) refuse(in, "axis " + std::to_string(axis) + " of " + to_string(x) + ".");
   const std::int64_t n = x.shape[axis];
-  if (n == 0) refuse(in, "axis " + std::to_string(axis) + " of " + to_string(x) + " is empty: it has no such element.");
+  if (n == 0)
+    refuse(in, "axis " + std::to_string(axis) + " of " + to_string(x) + " is empty: it has no such element.");
   if (n > std::numeric_limits<std::int32_t>::max())
     refuse(in, "axis " + std::to_string(axis) + " of " + to_string(x) + " is too long for an i32 index.");
   Type y{i32, x.shape};
@@ -22,8 +23,7 @@ Types type_arg(const TypeIn& in) {
 }
 
 /// Whether `x` replaces `best`: only what is strictly better, and NaN unless there is one already.
-template <bool largest, class C>
-bool better(C x, C best) {
+template <bool largest, class C> bool better(C x, C best) {
   if constexpr (std::is_floating_point_v<C>)
     if (x != x) return best == best;
   return largest ? x > best : x < best;
@@ -46,8 +46,7 @@ void find_columns(const T* x, std::int64_t n, std::int64_t width, std::int64_t c
   }
 }
 
-template <bool largest>
-void eval_arg(const EvalIn& in) {
+template <bool largest> void eval_arg(const EvalIn& in) {
   const Shape& shape = in.in[0].shape;
   const std::int64_t axis = in.as<AxisAttr>().axis, n = shape[axis], inner = row_major(shape)[axis];
   const std::int64_t outer = in.out[0].elements() / std::max<std::int64_t>(inner, 1);
@@ -86,7 +85,11 @@ constinit const Prim prim::argmin = {.name = "argmin",
                                      .batch = batch_arg,
                                      .cost = cost_arg};
 
-Array op::argmax(const Array& x, std::int64_t axis) { return bind1(prim::argmax, {x}, AxisAttr{axis}); }
-Array op::argmin(const Array& x, std::int64_t axis) { return bind1(prim::argmin, {x}, AxisAttr{axis}); }
+Array op::argmax(const Array& x, std::int64_t axis) {
+  return bind1(prim::argmax, {x}, AxisAttr{axis});
+}
+Array op::argmin(const Array& x, std::int64_t axis) {
+  return bind1(prim::argmin, {x}, AxisAttr{axis});
+}
 
 }  // namespace anadrome

@@ -1,5 +1,5 @@
-// Inclusive scans along one axis, forwards or in reverse: cumsum, cumprod, cummax, cummin, cumlogsumexp. NaN stays from
-// where it appears on. Sums of floats run in double.
+// Inclusive scans along one axis, forwards or in reverse: cumsum, cumprod, cummax, cummin, cumlogsumexp. NaN
+// stays from where it appears on. Sums of floats run in double.
 #include <cmath>
 
 #include "primitives/batching.h"
@@ -22,14 +22,14 @@ Types type_scan(const TypeIn& in, bool allowed, const char* wanted) {
 Types type_number(const TypeIn& in) {
   return type_scan(in, is_integer(in.x[0].dtype) || is_float(in.x[0].dtype), "integers or floats");
 }
-Types type_float(const TypeIn& in) { return type_scan(in, is_float(in.x[0].dtype), "floats"); }
+Types type_float(const TypeIn& in) {
+  return type_scan(in, is_float(in.x[0].dtype), "floats");
+}
 
 /// Running value of a scan whose state is the result itself.
-template <class Op>
-struct Running {
+template <class Op> struct Running {
   typename Op::Accumulator value = Op::identity;
-  template <class T>
-  T next(T x) {
+  template <class T> T next(T x) {
     value = Op::combine(value, reduction::widen<typename Op::Accumulator>(x));
     return reduction::narrow<T>(value);
   }
@@ -37,8 +37,7 @@ struct Running {
 /// log(sum(exp)) so far, as the largest element and the sum scaled by it.
 struct RunningLogSum {
   double largest = -INFINITY, sum = 0;
-  template <class T>
-  T next(T element) {
+  template <class T> T next(T element) {
     const double x = static_cast<double>(static_cast<Compute<T>>(element));
     if (x > largest) {
       sum = sum * std::exp(largest - x) + 1;
@@ -52,8 +51,7 @@ struct RunningLogSum {
   }
 };
 
-template <class T, class State>
-void scan_columns(const EvalIn& in) {
+template <class T, class State> void scan_columns(const EvalIn& in) {
   constexpr std::int64_t block = 64;
   const Shape& shape = in.in[0].shape;
   const auto [axis, reverse] = in.as<CumulativeAttr>();
@@ -62,7 +60,8 @@ void scan_columns(const EvalIn& in) {
   const std::int64_t outer = shape.elements() / (n * inner), step = reverse ? -inner : inner;
   for (std::int64_t o = 0; o < outer; ++o)
     for (std::int64_t c = 0; c < inner; c += block) {
-      const std::int64_t first = (o * n + (reverse ? n - 1 : 0)) * inner + c, width = std::min(block, inner - c);
+      const std::int64_t first = (o * n + (reverse ? n - 1 : 0)) * inner + c,
+                         width = std::min(block, inner - c);
       const T* x = static_cast<const T*>(in.x[0]) + first;
       T* y = static_cast<T*>(in.y[0]) + first;
       State state[block];
@@ -71,15 +70,15 @@ void scan_columns(const EvalIn& in) {
     }
 }
 
-template <template <class> class Op>
-void eval_scan(const EvalIn& in) {
+template <template <class> class Op> void eval_scan(const EvalIn& in) {
   dispatch_number(in.in[0].dtype, [&](auto t) {
     using T = typename decltype(t)::type;
     scan_columns<T, Running<Op<T>>>(in);
   });
 }
 void eval_log_sum(const EvalIn& in) {
-  dispatch_float(in.in[0].dtype, [&](auto t) { scan_columns<typename decltype(t)::type, RunningLogSum>(in); });
+  dispatch_float(in.in[0].dtype,
+                 [&](auto t) { scan_columns<typename decltype(t)::type, RunningLogSum>(in); });
 }
 
 BatchOut batch_scan(const BatchIn& in) {
@@ -92,10 +91,15 @@ double steps(const CostIn& in) {
   const std::int64_t n = in.in[0].shape[in.as<CumulativeAttr>().axis];
   return n == 0 ? 0 : static_cast<double>(in.in[0].elements() / n * (n - 1));
 }
-Cost cost_scan(const CostIn& in) { return {.flops = steps(in)}; }
-Cost cost_log_sum(const CostIn& in) { return {.flops = steps(in), .transcendentals = 2 * steps(in)}; }
+Cost cost_scan(const CostIn& in) {
+  return {.flops = steps(in)};
+}
+Cost cost_log_sum(const CostIn& in) {
+  return {.flops = steps(in), .transcendentals = 2 * steps(in)};
+}
 
-// ---- tangents: the scan of (value, tangent) pairs -------------------------------------------------------------------
+// ---- tangents: the scan of (value, tangent) pairs
+// -------------------------------------------------------------------
 
 struct Pair {
   Array x, t;
@@ -120,13 +124,13 @@ Array interleave(const Array& even, const Array& odd, std::int64_t axis) {
   Ints even_high = none, odd_low = none, odd_high = none, interior = none;
   even_high[axis] = !longer, odd_low[axis] = 1, odd_high[axis] = longer, interior[axis] = 1;
   const Array zero = op::number_like(0, even);
-  return op::add(op::pad(even, zero, none, even_high, interior), op::pad(odd, zero, odd_low, odd_high, interior));
+  return op::add(op::pad(even, zero, none, even_high, interior),
+                 op::pad(odd, zero, odd_low, odd_high, interior));
 }
 
-/// The prefixes of an associative operation, in work proportional to the elements: combine neighbours, scan the half as
-/// many results (the prefixes at odd places), and combine those with the elements at even places.
-template <class Combine>
-Pair prefixes(const Combine& combine, const Pair& p, std::int64_t axis) {
+/// The prefixes of an associative operation, in work proportional to the elements: combine neighbours, scan
+/// the half as many results (the prefixes at odd places), and combine those with the elements at even places.
+template <class Combine> Pair prefixes(const Combine& combine, const Pair& p, std::int64_t axis) {
   const std::int64_t n = p.x.shape()[axis];
   if (n < 2) return p;
   const Pair odd = prefixes(combine, combine(part(p, axis, 0, n - 1, 2), part(p, axis, 1, n, 2)), axis);
@@ -141,10 +145,9 @@ Pair prefixes(const Combine& combine, const Pair& p, std::int64_t axis) {
   return {interleave(even.x, odd.x, axis), interleave(even.t, odd.t, axis)};
 }
 
-/// Tangent of a scan by the binary primitive `prim`: pairs are combined by its own jvp rule, so that special values,
-/// ties and higher orders follow that rule.
-template <class Combine>
-Arrays jvp_scan(const JvpIn& in, const Prim& prim, Combine value) {
+/// Tangent of a scan by the binary primitive `prim`: pairs are combined by its own jvp rule, so that special
+/// values, ties and higher orders follow that rule.
+template <class Combine> Arrays jvp_scan(const JvpIn& in, const Prim& prim, Combine value) {
   const auto [axis, reverse] = in.as<CumulativeAttr>();
   Equation eqn;
   eqn.prim = &prim;
@@ -153,7 +156,9 @@ Arrays jvp_scan(const JvpIn& in, const Prim& prim, Combine value) {
     const Type type[] = {a.x.type(), b.x.type()};
     return {y[0], need<&Prim::jvp>(prim)({eqn, type, {type, 1}, x, y, t})[0]};
   };
-  const auto turned = [axis = axis, reverse = reverse](const Array& a) { return reverse ? op::rev(a, {axis}) : a; };
+  const auto turned = [axis = axis, reverse = reverse](const Array& a) {
+    return reverse ? op::rev(a, {axis}) : a;
+  };
   return {turned(prefixes(combine, {turned(in.x[0]), turned(in.t[0])}, axis).t)};
 }
 
@@ -212,10 +217,18 @@ constinit const Prim prim::cumlogsumexp = {
     .batch = batch_scan,
     .cost = cost_log_sum};
 
-Array op::cumsum(const Array& x, std::int64_t axis, bool reverse) { return scan(prim::cumsum, x, axis, reverse); }
-Array op::cumprod(const Array& x, std::int64_t axis, bool reverse) { return scan(prim::cumprod, x, axis, reverse); }
-Array op::cummax(const Array& x, std::int64_t axis, bool reverse) { return scan(prim::cummax, x, axis, reverse); }
-Array op::cummin(const Array& x, std::int64_t axis, bool reverse) { return scan(prim::cummin, x, axis, reverse); }
+Array op::cumsum(const Array& x, std::int64_t axis, bool reverse) {
+  return scan(prim::cumsum, x, axis, reverse);
+}
+Array op::cumprod(const Array& x, std::int64_t axis, bool reverse) {
+  return scan(prim::cumprod, x, axis, reverse);
+}
+Array op::cummax(const Array& x, std::int64_t axis, bool reverse) {
+  return scan(prim::cummax, x, axis, reverse);
+}
+Array op::cummin(const Array& x, std::int64_t axis, bool reverse) {
+  return scan(prim::cummin, x, axis, reverse);
+}
 Array op::cumlogsumexp(const Array& x, std::int64_t axis, bool reverse) {
   return scan(prim::cumlogsumexp, x, axis, reverse);
 }

@@ -1,5 +1,6 @@
-// dot_general: y[b, i, j] = sum over k of lhs[b, i, k] rhs[b, k, j] with any number of axes of each kind, named by
-// number. Result axes: batch, rest of lhs, rest of rhs. One dtype; the 16-bit floats are multiplied and summed in float.
+// dot_general: y[b, i, j] = sum over k of lhs[b, i, k] rhs[b, k, j] with any number of axes of each kind,
+// named by number. Result axes: batch, rest of lhs, rest of rhs. One dtype; the 16-bit floats are multiplied
+// and summed in float.
 #include "primitives/batching.h"
 #include "primitives/checks.h"
 #include "primitives/dot_kernel.h"
@@ -22,9 +23,12 @@ Ints rest_of(int rank, const Ints& contract, const Ints& batch) {
   return rest;
 }
 
-// ---- type -----------------------------------------------------------------------------------------------------------
+// ---- type
+// -----------------------------------------------------------------------------------------------------------
 
-std::string both(const TypeIn& in) { return " (" + to_string(in.x[0]) + " x " + to_string(in.x[1]) + ")."; }
+std::string both(const TypeIn& in) {
+  return " (" + to_string(in.x[0]) + " x " + to_string(in.x[1]) + ").";
+}
 
 void check_axes(const TypeIn& in, int side, const Ints& contract, const Ints& batch) {
   std::uint64_t seen = 0;
@@ -42,9 +46,10 @@ void check_pairs(const TypeIn& in, const Ints& left, const Ints& right, const ch
                    std::to_string(right.size()) + " of the right" + both(in));
   for (std::size_t i = 0; i < left.size(); ++i)
     if (in.x[0].shape[left[i]] != in.x[1].shape[right[i]])
-      refuse(in, std::string(kind) + " axes differ: axis " + std::to_string(left[i]) + " of the left operand has " +
-                     std::to_string(in.x[0].shape[left[i]]) + ", axis " + std::to_string(right[i]) +
-                     " of the right has " + std::to_string(in.x[1].shape[right[i]]) + both(in));
+      refuse(in, std::string(kind) + " axes differ: axis " + std::to_string(left[i]) +
+                     " of the left operand has " + std::to_string(in.x[0].shape[left[i]]) + ", axis " +
+                     std::to_string(right[i]) + " of the right has " +
+                     std::to_string(in.x[1].shape[right[i]]) + both(in));
 }
 
 Types type_dot(const TypeIn& in) {
@@ -58,16 +63,19 @@ Types type_dot(const TypeIn& in) {
   check_pairs(in, d.batch_lhs, d.batch_rhs, "batch");
   Type y{in.x[0].dtype, {}};
   for (std::int64_t a : d.batch_lhs) y.shape.push_back(in.x[0].shape[a]);
-  for (std::int64_t a : rest_of(in.x[0].rank(), d.contract_lhs, d.batch_lhs)) y.shape.push_back(in.x[0].shape[a]);
-  for (std::int64_t a : rest_of(in.x[1].rank(), d.contract_rhs, d.batch_rhs)) y.shape.push_back(in.x[1].shape[a]);
+  for (std::int64_t a : rest_of(in.x[0].rank(), d.contract_lhs, d.batch_lhs))
+    y.shape.push_back(in.x[0].shape[a]);
+  for (std::int64_t a : rest_of(in.x[1].rank(), d.contract_rhs, d.batch_rhs))
+    y.shape.push_back(in.x[1].shape[a]);
   require_shape(in, y.shape);
   return {y};
 }
 
-// ---- evaluation -----------------------------------------------------------------------------------------------------
+// ---- evaluation
+// -----------------------------------------------------------------------------------------------------
 
-/// How one operand is seen as a matrix: in place where its row axes and its column axes each run with one stride, else
-/// through a row-major copy.
+/// How one operand is seen as a matrix: in place where its row axes and its column axes each run with one
+/// stride, else through a row-major copy.
 struct Side {
   Loops copy;  // to: row-major matrix, from: the operand
   std::int64_t row = 1, column = 1, rows = 1, columns = 1;
@@ -102,7 +110,8 @@ struct Plan {
   std::int64_t m, n, k;
   bool half;
 
-  /// Elements of working memory, in the type that is computed in: copies, the packed part, a result to be rounded.
+  /// Elements of working memory, in the type that is computed in: copies, the packed part, a result to be
+  /// rounded.
   std::int64_t copied_lhs() const { return lhs.copied ? m * k : 0; }
   std::int64_t copied_rhs() const { return rhs.copied ? k * n : 0; }
   std::int64_t wide_result() const { return half ? m * n : 0; }
@@ -123,8 +132,7 @@ Plan plan_of(std::span<const Type> x, const DotAttr& d) {
   return p;
 }
 
-template <class C, class T>
-Matrix<C> matrix_of(const Side& s, const T* x, C* space) {
+template <class C, class T> Matrix<C> matrix_of(const Side& s, const T* x, C* space) {
   if (!s.copied) {
     if constexpr (std::is_same_v<C, T>) return {x, s.row, s.column};
   }
@@ -138,8 +146,7 @@ Matrix<C> matrix_of(const Side& s, const T* x, C* space) {
 }
 
 /// T: as stored; C: computed in.
-template <class T, class C>
-void eval_as(const EvalIn& in) {
+template <class T, class C> void eval_as(const EvalIn& in) {
   const Plan p = plan_of(in.in, in.as<DotAttr>());
   const T *left = static_cast<const T*>(in.x[0]), *right = static_cast<const T*>(in.x[1]);
   T* y = static_cast<T*>(in.y[0]);
@@ -163,8 +170,10 @@ void eval_as(const EvalIn& in) {
 void eval_dot(const EvalIn& in) {
   dispatch_number(in.in[0].dtype, [&](auto t) {
     using T = typename decltype(t)::type;
-    if constexpr (std::is_integral_v<T>) eval_as<std::make_unsigned_t<T>, std::make_unsigned_t<T>>(in);
-    else eval_as<T, Compute<T>>(in);
+    if constexpr (std::is_integral_v<T>)
+      eval_as<std::make_unsigned_t<T>, std::make_unsigned_t<T>>(in);
+    else
+      eval_as<T, Compute<T>>(in);
   });
 }
 
@@ -174,7 +183,8 @@ std::size_t scratch_dot(const CostIn& in) {
   return static_cast<std::size_t>(p.elements()) * size;
 }
 
-// ---- derivatives and batching ---------------------------------------------------------------------------------------
+// ---- derivatives and batching
+// ---------------------------------------------------------------------------------------
 
 Arrays jvp_dot(const JvpIn& in) {
   Array sum;
@@ -186,7 +196,9 @@ Arrays jvp_dot(const JvpIn& in) {
   return {sum};
 }
 
-bool ascending(const Ints& perm) { return perm == axes_between(0, perm.rank()); }
+bool ascending(const Ints& perm) {
+  return perm == axes_between(0, perm.rank());
+}
 
 Ints joined(const Ints& a, const Ints& b) {
   Ints list = a;
@@ -194,8 +206,8 @@ Ints joined(const Ints& a, const Ints& b) {
   return list;
 }
 
-/// Cotangent of the operand `side`: the cotangent contracted with the other operand over the other one's free axes. The
-/// product is taken in the order that needs no transpose, where there is one.
+/// Cotangent of the operand `side`: the cotangent contracted with the other operand over the other one's free
+/// axes. The product is taken in the order that needs no transpose, where there is one.
 Array cotangent(const TransposeIn& in, int side) {
   auto [contract, contract_other, batch, batch_other] = in.as<DotAttr>();
   if (side == 1) std::swap(contract, contract_other), std::swap(batch, batch_other);
@@ -205,12 +217,15 @@ Array cotangent(const TransposeIn& in, int side) {
   const std::int64_t batches = batch.rank(), mine = rest.rank(), theirs = rest_other.rank();
   const Ints over = side == 0 ? axes_between(batches + mine, batches + mine + theirs)
                               : axes_between(batches, batches + theirs);
-  // Axes of `other` that stay free are its contracted ones, in its own order: the axes of mine they belong to.
+  // Axes of `other` that stay free are its contracted ones, in its own order: the axes of mine they belong
+  // to.
   Ints matched, order = contract_other;
   std::sort(order.begin(), order.end());
   for (std::int64_t a : order)
-    matched.push_back(contract[std::find(contract_other.begin(), contract_other.end(), a) - contract_other.begin()]);
-  const Ints ct_first = joined(joined(batch, rest), matched), other_first = joined(joined(batch, matched), rest);
+    matched.push_back(
+        contract[std::find(contract_other.begin(), contract_other.end(), a) - contract_other.begin()]);
+  const Ints ct_first = joined(joined(batch, rest), matched),
+             other_first = joined(joined(batch, matched), rest);
   const bool swap = !ascending(ct_first) && (ascending(other_first) || side == 1);
   const Ints ct_batch = axes_between(0, batches);
   const Array product = swap ? op::dot_general(other, in.ct[0], {rest_other, over, batch_other, ct_batch})
@@ -234,8 +249,10 @@ int place_in(const Ints& list, std::int64_t value) {
 BatchOut batch_dot(const BatchIn& in) {
   DotAttr d = in.as<DotAttr>();
   const int left = in.axis[0], right = in.axis[1], batches = d.batch_lhs.rank();
-  if (in.batched(0)) d.contract_lhs = past_batch(d.contract_lhs, left), d.batch_lhs = past_batch(d.batch_lhs, left);
-  if (in.batched(1)) d.contract_rhs = past_batch(d.contract_rhs, right), d.batch_rhs = past_batch(d.batch_rhs, right);
+  if (in.batched(0))
+    d.contract_lhs = past_batch(d.contract_lhs, left), d.batch_lhs = past_batch(d.batch_lhs, left);
+  if (in.batched(1))
+    d.contract_rhs = past_batch(d.contract_rhs, right), d.batch_rhs = past_batch(d.batch_rhs, right);
   int place = 0;
   if (in.batched(0) && in.batched(1)) {
     d.batch_lhs = inserted(d.batch_lhs, 0, left), d.batch_rhs = inserted(d.batch_rhs, 0, right);

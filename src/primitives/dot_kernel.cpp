@@ -1,6 +1,6 @@
-// Matrix products: c is cut into tiles of 6 rows and 2 vectors that stay in registers while the contracted axis runs by.
-// b is packed into panels two vectors wide, so that a tile reads it in order whatever its layout; elements of a are
-// broadcast from where they are.
+// Matrix products: c is cut into tiles of 6 rows and 2 vectors that stay in registers while the contracted
+// axis runs by. b is packed into panels two vectors wide, so that a tile reads it in order whatever its
+// layout; elements of a are broadcast from where they are.
 #include "primitives/dot_kernel.h"
 
 #include <algorithm>
@@ -23,57 +23,51 @@ constexpr std::int64_t column_block = 2048;  // packed at a time
 constexpr std::int64_t row_block = 240;      // rows of a that stay in the second cache
 constexpr int tile_rows = 6;
 
-template <class T>
-struct VectorOf {
-  typedef T type __attribute__((vector_size(32)));
-};
-template <class T>
-using Vector = typename VectorOf<T>::type;
-template <class T>
-constexpr int lanes = 32 / static_cast<int>(sizeof(T));
-template <class T>
-constexpr int panel = 2 * lanes<T>;
+template <class T> struct VectorOf { typedef T type __attribute__((vector_size(32))); };
+template <class T> using Vector = typename VectorOf<T>::type;
+template <class T> constexpr int lanes = 32 / static_cast<int>(sizeof(T));
+template <class T> constexpr int panel = 2 * lanes<T>;
 
-template <class T>
-Vector<T> load(const T* p) {
+template <class T> Vector<T> load(const T* p) {
   Vector<T> v;
   std::memcpy(&v, p, sizeof v);
   return v;
 }
-template <class T>
-void store(T* p, Vector<T> v) {
+template <class T> void store(T* p, Vector<T> v) {
   std::memcpy(p, &v, sizeof v);
 }
-template <class T>
-Vector<T> broadcast(T x) {
+template <class T> Vector<T> broadcast(T x) {
 #if ANADROME_FMA
-  if constexpr (std::is_same_v<T, float>) return _mm256_set1_ps(x);
-  else if constexpr (std::is_same_v<T, double>) return _mm256_set1_pd(x);
+  if constexpr (std::is_same_v<T, float>)
+    return _mm256_set1_ps(x);
+  else if constexpr (std::is_same_v<T, double>)
+    return _mm256_set1_pd(x);
   else
 #endif
     return x - Vector<T>{};  // not 0 + x, which would lose the sign of -0
 }
 /// a * b + c, rounded once where the machine can.
-template <class T>
-Vector<T> multiply_add(Vector<T> a, Vector<T> b, Vector<T> c) {
+template <class T> Vector<T> multiply_add(Vector<T> a, Vector<T> b, Vector<T> c) {
 #if ANADROME_FMA
-  if constexpr (std::is_same_v<T, float>) return _mm256_fmadd_ps(a, b, c);
-  else if constexpr (std::is_same_v<T, double>) return _mm256_fmadd_pd(a, b, c);
+  if constexpr (std::is_same_v<T, float>)
+    return _mm256_fmadd_ps(a, b, c);
+  else if constexpr (std::is_same_v<T, double>)
+    return _mm256_fmadd_pd(a, b, c);
   else
 #endif
     return a * b + c;
 }
-template <class T>
-T multiply_add_one(T a, T b, T c) {
+template <class T> T multiply_add_one(T a, T b, T c) {
 #if ANADROME_FMA
-  if constexpr (std::is_same_v<T, float>) return __builtin_fmaf(a, b, c);
-  else if constexpr (std::is_same_v<T, double>) return __builtin_fma(a, b, c);
+  if constexpr (std::is_same_v<T, float>)
+    return __builtin_fmaf(a, b, c);
+  else if constexpr (std::is_same_v<T, double>)
+    return __builtin_fma(a, b, c);
   else
 #endif
     return static_cast<T>(a * b + c);
 }
-template <class T>
-T sum_of(Vector<T> v) {
+template <class T> T sum_of(Vector<T> v) {
   T lane[lanes<T>];
   store(lane, v);
   for (int width = lanes<T> / 2; width > 0; width /= 2)
@@ -83,8 +77,8 @@ T sum_of(Vector<T> v) {
 
 /// One tile: rows x (up to) two vectors of c, set when `fresh`, else added to.
 template <class T, int rows>
-void tile(std::int64_t depth, const T* a, std::int64_t a_row, std::int64_t a_column, const T* b, std::int64_t b_row,
-          T* c, std::int64_t c_row, std::int64_t columns, bool fresh) {
+void tile(std::int64_t depth, const T* a, std::int64_t a_row, std::int64_t a_column, const T* b,
+          std::int64_t b_row, T* c, std::int64_t c_row, std::int64_t columns, bool fresh) {
   constexpr int n = lanes<T>;
   Vector<T> sum[rows][2] = {};
   for (std::int64_t p = 0; p < depth; ++p, a += a_column, b += b_row) {
@@ -111,22 +105,28 @@ void tile(std::int64_t depth, const T* a, std::int64_t a_row, std::int64_t a_col
 }
 
 template <class T>
-void any_tile(std::int64_t rows, std::int64_t depth, const T* a, std::int64_t a_row, std::int64_t a_column, const T* b,
-              std::int64_t b_row, T* c, std::int64_t c_row, std::int64_t columns, bool fresh) {
+void any_tile(std::int64_t rows, std::int64_t depth, const T* a, std::int64_t a_row, std::int64_t a_column,
+              const T* b, std::int64_t b_row, T* c, std::int64_t c_row, std::int64_t columns, bool fresh) {
   switch (rows) {
-    case 1: return tile<T, 1>(depth, a, a_row, a_column, b, b_row, c, c_row, columns, fresh);
-    case 2: return tile<T, 2>(depth, a, a_row, a_column, b, b_row, c, c_row, columns, fresh);
-    case 3: return tile<T, 3>(depth, a, a_row, a_column, b, b_row, c, c_row, columns, fresh);
-    case 4: return tile<T, 4>(depth, a, a_row, a_column, b, b_row, c, c_row, columns, fresh);
-    case 5: return tile<T, 5>(depth, a, a_row, a_column, b, b_row, c, c_row, columns, fresh);
-    default: return tile<T, tile_rows>(depth, a, a_row, a_column, b, b_row, c, c_row, columns, fresh);
+    case 1:
+      return tile<T, 1>(depth, a, a_row, a_column, b, b_row, c, c_row, columns, fresh);
+    case 2:
+      return tile<T, 2>(depth, a, a_row, a_column, b, b_row, c, c_row, columns, fresh);
+    case 3:
+      return tile<T, 3>(depth, a, a_row, a_column, b, b_row, c, c_row, columns, fresh);
+    case 4:
+      return tile<T, 4>(depth, a, a_row, a_column, b, b_row, c, c_row, columns, fresh);
+    case 5:
+      return tile<T, 5>(depth, a, a_row, a_column, b, b_row, c, c_row, columns, fresh);
+    default:
+      return tile<T, tile_rows>(depth, a, a_row, a_column, b, b_row, c, c_row, columns, fresh);
   }
 }
 
 /// Copies `depth` rows and `columns` <= panel columns of b, filled up with zeros.
 template <class T>
-void pack_panel(const T* b, std::int64_t b_row, std::int64_t b_column, std::int64_t depth, std::int64_t columns,
-                T* to) {
+void pack_panel(const T* b, std::int64_t b_row, std::int64_t b_column, std::int64_t depth,
+                std::int64_t columns, T* to) {
   constexpr int width = panel<T>;
   if (columns == width && b_column == 1) {
     for (std::int64_t p = 0; p < depth; ++p, to += width) std::memcpy(to, b + p * b_row, width * sizeof(T));
@@ -139,8 +139,7 @@ void pack_panel(const T* b, std::int64_t b_row, std::int64_t b_column, std::int6
 }
 
 /// Copies a block of a: tiles of six rows, each with its columns one after another.
-template <class T>
-void pack_rows(Matrix<T> a, std::int64_t rows, std::int64_t depth, T* to) {
+template <class T> void pack_rows(Matrix<T> a, std::int64_t rows, std::int64_t depth, T* to) {
   for (std::int64_t i = 0; i < rows; i += tile_rows) {
     const std::int64_t n = std::min<std::int64_t>(tile_rows, rows - i);
     const T* from = a.data + i * a.row;
@@ -150,8 +149,7 @@ void pack_rows(Matrix<T> a, std::int64_t rows, std::int64_t depth, T* to) {
 }
 
 /// All tiles of a block of rows and columns.
-template <class T>
-struct Block {
+template <class T> struct Block {
   Matrix<T> a, b;  // b from its column `first` on
   T* c;
   std::int64_t c_row, rows, columns, depth;
@@ -168,14 +166,16 @@ struct Block {
       for (std::int64_t i = 0; i < rows; i += tile_rows) {
         const std::int64_t m = std::min<std::int64_t>(tile_rows, rows - i);
         any_tile(m, depth, pack_a ? packed_a + i * depth : a.data + i * a.row, pack_a ? 1 : a.row,
-                 pack_a ? tile_rows : a.column, bj, is_packed ? width : b.row, c + i * c_row + j, c_row, n, fresh);
+                 pack_a ? tile_rows : a.column, bj, is_packed ? width : b.row, c + i * c_row + j, c_row, n,
+                 fresh);
       }
     }
   }
 };
 
 template <class T>
-void multiply_matrices(std::int64_t m, std::int64_t n, std::int64_t k, Matrix<T> a, Matrix<T> b, T* c, T* packed) {
+void multiply_matrices(std::int64_t m, std::int64_t n, std::int64_t k, Matrix<T> a, Matrix<T> b, T* c,
+                       T* packed) {
   constexpr std::int64_t width = panel<T>;
   const bool many_rows = m > 4 * tile_rows;  // few do not repay a copy
   const bool pack_b = b.column != 1 || many_rows, pack_a = many_rows && n >= 4 * width;
@@ -191,8 +191,18 @@ void multiply_matrices(std::int64_t m, std::int64_t n, std::int64_t k, Matrix<T>
                      packed_b + j * depth);
       for (std::int64_t top = 0; top < m; top += row_block) {
         const Matrix<T> rows{a.data + top * a.row + p * a.column, a.row, a.column};
-        Block<T>{rows, part, c + top * n + first, n, std::min(m - top, row_block), columns, depth,
-                 packed, packed_b, pack_a, pack_b, p == 0}
+        Block<T>{rows,
+                 part,
+                 c + top * n + first,
+                 n,
+                 std::min(m - top, row_block),
+                 columns,
+                 depth,
+                 packed,
+                 packed_b,
+                 pack_a,
+                 pack_b,
+                 p == 0}
             .run();
       }
     }
@@ -200,8 +210,7 @@ void multiply_matrices(std::int64_t m, std::int64_t n, std::int64_t k, Matrix<T>
 }
 
 /// Four dot products with one vector, along contiguous rows.
-template <class T, int rows>
-void dot_rows(std::int64_t k, const T* a, std::int64_t a_row, const T* v, T* y) {
+template <class T, int rows> void dot_rows(std::int64_t k, const T* a, std::int64_t a_row, const T* v, T* y) {
   constexpr int n = lanes<T>;
   Vector<T> sum[rows][2] = {};
   std::int64_t p = 0;
@@ -212,7 +221,8 @@ void dot_rows(std::int64_t k, const T* a, std::int64_t a_row, const T* v, T* y) 
       sum[r][1] = multiply_add<T>(load(a + r * a_row + p + n), load(v + p + n), sum[r][1]);
     }
   if (p + n <= k) {
-    for (int r = 0; r < rows; ++r) sum[r][0] = multiply_add<T>(load(a + r * a_row + p), load(v + p), sum[r][0]);
+    for (int r = 0; r < rows; ++r)
+      sum[r][0] = multiply_add<T>(load(a + r * a_row + p), load(v + p), sum[r][0]);
     p += n;
   }
   for (int r = 0; r < rows; ++r) {
@@ -224,7 +234,8 @@ void dot_rows(std::int64_t k, const T* a, std::int64_t a_row, const T* v, T* y) 
 
 /// y += four columns times their numbers, over contiguous columns.
 template <class T>
-void add_columns(std::int64_t m, const T* a, std::int64_t a_column, int columns, const T* v, T* y, bool fresh) {
+void add_columns(std::int64_t m, const T* a, std::int64_t a_column, int columns, const T* v, T* y,
+                 bool fresh) {
   constexpr int n = lanes<T>;
   std::int64_t i = 0;
   if (columns == 4) {
@@ -245,8 +256,7 @@ void add_columns(std::int64_t m, const T* a, std::int64_t a_column, int columns,
 }
 
 /// y = a v, in whichever order a is contiguous.
-template <class T>
-void multiply_vector(std::int64_t m, std::int64_t k, Matrix<T> a, const T* v, T* y) {
+template <class T> void multiply_vector(std::int64_t m, std::int64_t k, Matrix<T> a, const T* v, T* y) {
   if (a.row == 1 && m > 1) {
     constexpr std::int64_t block = 2048;  // results that stay in the first cache
     for (std::int64_t i = 0; i < m; i += block)
@@ -260,15 +270,15 @@ void multiply_vector(std::int64_t m, std::int64_t k, Matrix<T> a, const T* v, T*
   } else {
     for (std::int64_t i = 0; i < m; ++i) {
       T total{0};
-      for (std::int64_t p = 0; p < k; ++p) total = multiply_add_one<T>(a.data[i * a.row + p * a.column], v[p], total);
+      for (std::int64_t p = 0; p < k; ++p)
+        total = multiply_add_one<T>(a.data[i * a.row + p * a.column], v[p], total);
       y[i] = total;
     }
   }
 }
 
 /// The vector itself where it is contiguous, else a copy in `space`.
-template <class T>
-const T* contiguous(const T* v, std::int64_t stride, std::int64_t n, T* space) {
+template <class T> const T* contiguous(const T* v, std::int64_t stride, std::int64_t n, T* space) {
   if (stride == 1 || n == 1) return v;
   for (std::int64_t i = 0; i < n; ++i) space[i] = v[i * stride];
   return space;
@@ -312,8 +322,10 @@ void multiply(std::int64_t m, std::int64_t n, std::int64_t k, Matrix<T> a, Matri
   }
 }
 
-template void multiply(std::int64_t, std::int64_t, std::int64_t, Matrix<float>, Matrix<float>, float*, float*);
-template void multiply(std::int64_t, std::int64_t, std::int64_t, Matrix<double>, Matrix<double>, double*, double*);
+template void multiply(std::int64_t, std::int64_t, std::int64_t, Matrix<float>, Matrix<float>, float*,
+                       float*);
+template void multiply(std::int64_t, std::int64_t, std::int64_t, Matrix<double>, Matrix<double>, double*,
+                       double*);
 template void multiply(std::int64_t, std::int64_t, std::int64_t, Matrix<std::uint8_t>, Matrix<std::uint8_t>,
                        std::uint8_t*, std::uint8_t*);
 template void multiply(std::int64_t, std::int64_t, std::int64_t, Matrix<std::uint16_t>, Matrix<std::uint16_t>,

@@ -1,5 +1,5 @@
-// Reductions over any set of axes: sum, prod, max, min of numbers, and, or of bits. An empty reduction gives the neutral
-// element; max and min of floats propagate NaN. Floats are summed in double and rounded once.
+// Reductions over any set of axes: sum, prod, max, min of numbers, and, or of bits. An empty reduction gives
+// the neutral element; max and min of floats propagate NaN. Floats are summed in double and rounded once.
 #include "primitives/batching.h"
 #include "primitives/checks.h"
 #include "primitives/elementwise.h"
@@ -25,20 +25,20 @@ Types type_reduced(const TypeIn& in, bool allowed, const char* wanted) {
 Types type_number(const TypeIn& in) {
   return type_reduced(in, is_integer(in.x[0].dtype) || is_float(in.x[0].dtype), "integers or floats");
 }
-Types type_real(const TypeIn& in) { return type_reduced(in, true, ""); }
+Types type_real(const TypeIn& in) {
+  return type_reduced(in, true, "");
+}
 Types type_bits(const TypeIn& in) {
   return type_reduced(in, is_bool(in.x[0].dtype) || is_integer(in.x[0].dtype), "b1 or integers");
 }
 
-template <template <class> class Op>
-void eval_number(const EvalIn& in) {
+template <template <class> class Op> void eval_number(const EvalIn& in) {
   dispatch_number(in.in[0].dtype, [&](auto t) {
     using T = typename decltype(t)::type;
     reduction::fold<Op<T>, T>(in.x[0], in.y[0], in.in[0].shape, in.as<AxesAttr>().axes);
   });
 }
-template <template <class> class Op>
-void eval_real(const EvalIn& in) {
+template <template <class> class Op> void eval_real(const EvalIn& in) {
   if (!is_bool(in.in[0].dtype)) return eval_number<Op>(in);
   // b1 is stored as 0 and 1, which compare as they should.
   reduction::fold<Op<std::uint8_t>, std::uint8_t>(in.x[0], in.y[0], in.in[0].shape, in.as<AxesAttr>().axes);
@@ -48,8 +48,7 @@ void eval_real(const EvalIn& in) {
     y[i] = y[i] != 0;
   }
 }
-template <template <class> class Op>
-void eval_bits(const EvalIn& in) {
+template <template <class> class Op> void eval_bits(const EvalIn& in) {
   const Ints& axes = in.as<AxesAttr>().axes;
   if (is_bool(in.in[0].dtype)) return reduction::fold<Op<bool>, bool>(in.x[0], in.y[0], in.in[0].shape, axes);
   dispatch_integer(in.in[0].dtype, [&](auto t) {
@@ -91,8 +90,10 @@ Array half_of(const Array& x, std::int64_t axis, bool second) {
   for (std::int64_t& s : start) s = 0;
   for (std::int64_t& s : strides) s = 1;
   const std::int64_t half = x.shape()[axis] / 2;
-  if (second) start[axis] = half;
-  else limit[axis] = half;
+  if (second)
+    start[axis] = half;
+  else
+    limit[axis] = half;
   return op::slice(x, start, limit, strides);
 }
 Array made_even(const Array& x, std::int64_t axis, double neutral) {
@@ -103,8 +104,8 @@ Array made_even(const Array& x, std::int64_t axis, double neutral) {
   high[axis] = 1;
   return op::pad(x, op::number_like(neutral, x), none, high, none);
 }
-/// Multiplies halves of the axis until one element is left, with the product rule in each step: right also where
-/// factors are zero, at every order, with work proportional to the elements.
+/// Multiplies halves of the axis until one element is left, with the product rule in each step: right also
+/// where factors are zero, at every order, with work proportional to the elements.
 Arrays jvp_prod(const JvpIn& in) {
   if (in.in[0].elements() == 0) return {Array()};
   Array x = in.x[0], t = in.t[0];
@@ -118,7 +119,9 @@ Arrays jvp_prod(const JvpIn& in) {
   return {op::reshape(t, in.out[0].shape)};
 }
 
-Arrays jvp_none(const JvpIn&) { return {Array()}; }
+Arrays jvp_none(const JvpIn&) {
+  return {Array()};
+}
 
 constexpr auto not_linear = no_rule("not linear; its tangent is made of linear primitives");
 
@@ -175,11 +178,23 @@ constinit const Prim prim::reduce_or = {.name = "reduce_or",
                                         .batch = batch_reduce,
                                         .cost = cost_reduce};
 
-Array op::reduce_sum(const Array& x, const Ints& axes) { return reduced(prim::reduce_sum, x, axes); }
-Array op::reduce_prod(const Array& x, const Ints& axes) { return reduced(prim::reduce_prod, x, axes); }
-Array op::reduce_max(const Array& x, const Ints& axes) { return reduced(prim::reduce_max, x, axes); }
-Array op::reduce_min(const Array& x, const Ints& axes) { return reduced(prim::reduce_min, x, axes); }
-Array op::reduce_and(const Array& x, const Ints& axes) { return reduced(prim::reduce_and, x, axes); }
-Array op::reduce_or(const Array& x, const Ints& axes) { return reduced(prim::reduce_or, x, axes); }
+Array op::reduce_sum(const Array& x, const Ints& axes) {
+  return reduced(prim::reduce_sum, x, axes);
+}
+Array op::reduce_prod(const Array& x, const Ints& axes) {
+  return reduced(prim::reduce_prod, x, axes);
+}
+Array op::reduce_max(const Array& x, const Ints& axes) {
+  return reduced(prim::reduce_max, x, axes);
+}
+Array op::reduce_min(const Array& x, const Ints& axes) {
+  return reduced(prim::reduce_min, x, axes);
+}
+Array op::reduce_and(const Array& x, const Ints& axes) {
+  return reduced(prim::reduce_and, x, axes);
+}
+Array op::reduce_or(const Array& x, const Ints& axes) {
+  return reduced(prim::reduce_or, x, axes);
+}
 
 }  // namespace anadrome

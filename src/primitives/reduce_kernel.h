@@ -11,36 +11,33 @@ namespace anadrome::reduction {
 
 /// Type in which sums and products of T run: floats in double (one rounding at the end), integers modulo 2^n.
 template <class T>
-using Wide = std::conditional_t<is_floating<T>, double, std::conditional_t<sizeof(T) == 8, std::uint64_t, std::uint32_t>>;
+using Wide = std::conditional_t<is_floating<T>, double,
+                                std::conditional_t<sizeof(T) == 8, std::uint64_t, std::uint32_t>>;
 
-template <class T>
-struct Sum {
+template <class T> struct Sum {
   using Accumulator = Wide<T>;
   static constexpr Accumulator identity = 0;
   static Accumulator combine(Accumulator a, Accumulator b) { return a + b; }
 };
-template <class T>
-struct Product {
+template <class T> struct Product {
   // Stays in the element type: a product that overflows there is infinite.
   using Accumulator = std::conditional_t<is_floating<T>, Compute<T>, Wide<T>>;
   static constexpr Accumulator identity = 1;
   static Accumulator combine(Accumulator a, Accumulator b) { return a * b; }
 };
 
-/// The bits of two equal numbers, joined so that +0 wins (and) or -0 wins (or): the result then does not depend on
-/// the order of the elements.
-template <class C, bool positive_zero>
-C join_equal(C a, C b) {
+/// The bits of two equal numbers, joined so that +0 wins (and) or -0 wins (or): the result then does not
+/// depend on the order of the elements.
+template <class C, bool positive_zero> C join_equal(C a, C b) {
   using Bits = std::conditional_t<sizeof(C) == 8, std::uint64_t, std::uint32_t>;
   const Bits x = std::bit_cast<Bits>(a), y = std::bit_cast<Bits>(b);
   return std::bit_cast<C>(static_cast<Bits>(positive_zero ? x & y : x | y));
 }
 /// Largest element; NaN wins over everything.
-template <class T>
-struct Max {
+template <class T> struct Max {
   using Accumulator = Compute<T>;
-  static constexpr Accumulator identity =
-      is_floating<T> ? -std::numeric_limits<Accumulator>::infinity() : std::numeric_limits<Accumulator>::lowest();
+  static constexpr Accumulator identity = is_floating<T> ? -std::numeric_limits<Accumulator>::infinity()
+                                                         : std::numeric_limits<Accumulator>::lowest();
   static Accumulator combine(Accumulator a, Accumulator b) {
     if constexpr (is_floating<T>) {
       const Accumulator larger = (b > a || b != b) ? b : a;
@@ -50,8 +47,7 @@ struct Max {
     }
   }
 };
-template <class T>
-struct Min {
+template <class T> struct Min {
   using Accumulator = Compute<T>;
   static constexpr Accumulator identity =
       is_floating<T> ? std::numeric_limits<Accumulator>::infinity() : std::numeric_limits<Accumulator>::max();
@@ -64,32 +60,27 @@ struct Min {
     }
   }
 };
-template <class T>
-struct And {
+template <class T> struct And {
   using Accumulator = T;
   static constexpr Accumulator identity = static_cast<T>(~T{0});
   static Accumulator combine(Accumulator a, Accumulator b) { return static_cast<T>(a & b); }
 };
-template <>
-struct And<bool> {
+template <> struct And<bool> {
   using Accumulator = bool;
   static constexpr bool identity = true;
   static bool combine(bool a, bool b) { return a && b; }
 };
-template <class T>
-struct Or {
+template <class T> struct Or {
   using Accumulator = T;
   static constexpr Accumulator identity = T{0};
   static Accumulator combine(Accumulator a, Accumulator b) { return static_cast<T>(a | b); }
 };
 
 /// An element as the accumulator's type: the 16-bit floats go through float.
-template <class A, class T>
-A widen(T x) {
+template <class A, class T> A widen(T x) {
   return static_cast<A>(static_cast<Compute<T>>(x));
 }
-template <class T, class A>
-T narrow(A x) {
+template <class T, class A> T narrow(A x) {
   return static_cast<T>(x);
 }
 
@@ -112,7 +103,8 @@ typename Op::Accumulator fold_run(const T* x, std::int64_t n, typename Op::Accum
   return total;
 }
 
-/// The axes of the operand, split: `kept` runs over the result (to) and the operand (from), `reduced` over the operand.
+/// The axes of the operand, split: `kept` runs over the result (to) and the operand (from), `reduced` over
+/// the operand.
 struct Split {
   Loops kept, reduced;
   bool inner_reduced = false;  // the innermost axis of the operand is reduced
@@ -128,27 +120,28 @@ inline Split split(const Shape& shape, const Ints& axes) {
   Split s;
   for (int k = 0, r = 0; k < shape.rank(); ++k) {
     const bool reduce = is_reduced >> k & 1;
-    if (reduce) s.reduced.add(shape[k], strides[k], strides[k]);
-    else s.kept.add(shape[k], to[r], strides[k]);
+    if (reduce)
+      s.reduced.add(shape[k], strides[k], strides[k]);
+    else
+      s.kept.add(shape[k], to[r], strides[k]);
     if (shape[k] != 1) s.inner_reduced = reduce;
     r += !reduce;
   }
   return s;
 }
 
-template <class Op, class T>
-void fold_lanes(const T* x, T* y, const Split& s) {
+template <class Op, class T> void fold_lanes(const T* x, T* y, const Split& s) {
   const Loops& r = s.reduced;
   const std::int64_t run = r.rank ? r.extent[r.rank - 1] : 1;
   for_each_run(s.kept, 0, [&](std::int64_t to, std::int64_t from) {
     auto total = Op::identity;
-    for_each_run(r, 1, [&](std::int64_t, std::int64_t at) { total = fold_run<Op>(x + from + at, run, total); });
+    for_each_run(r, 1,
+                 [&](std::int64_t, std::int64_t at) { total = fold_run<Op>(x + from + at, run, total); });
     y[to] = narrow<T>(total);
   });
 }
 
-template <class Op, class T>
-void fold_columns(const T* x, T* y, const Split& s) {
+template <class Op, class T> void fold_columns(const T* x, T* y, const Split& s) {
   using A = typename Op::Accumulator;
   constexpr std::int64_t block = 128;  // running results of one pass over the rows
   const Loops &kept = s.kept, &r = s.reduced;
@@ -170,13 +163,14 @@ void fold_columns(const T* x, T* y, const Split& s) {
 }
 
 /// y = the reduction of x, an array of `shape`, over `axes`.
-template <class Op, class T>
-void fold(const void* x, void* y, const Shape& shape, const Ints& axes) {
+template <class Op, class T> void fold(const void* x, void* y, const Shape& shape, const Ints& axes) {
   const Split s = split(shape, axes);
   const T* from = static_cast<const T*>(x);
   T* to = static_cast<T*>(y);
-  if (s.inner_reduced) fold_lanes<Op, T>(from, to, s);
-  else fold_columns<Op, T>(from, to, s);
+  if (s.inner_reduced)
+    fold_lanes<Op, T>(from, to, s);
+  else
+    fold_columns<Op, T>(from, to, s);
 }
 
 }  // namespace anadrome::reduction

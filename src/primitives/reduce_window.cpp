@@ -1,5 +1,5 @@
-// reduce_window_sum, _max, _min: reductions over sliding windows; padding counts as the neutral element. Where several
-// elements of a window attain the extremum, the first one carries the derivative.
+// reduce_window_sum, _max, _min: reductions over sliding windows; padding counts as the neutral element.
+// Where several elements of a window attain the extremum, the first one carries the derivative.
 #include "primitives/batching.h"
 #include "primitives/checks.h"
 #include "primitives/elementwise.h"
@@ -13,7 +13,8 @@ Types type_window(const TypeIn& in) {
   refuse_complex(in);
   const Type& x = in.x[0];
   const auto& [window, strides, low, high] = in.as<ReduceWindowAttr>();
-  if (!is_integer(x.dtype) && !is_float(x.dtype)) refuse(in, "needs integers or floats, got " + to_string(x) + ".");
+  if (!is_integer(x.dtype) && !is_float(x.dtype))
+    refuse(in, "needs integers or floats, got " + to_string(x) + ".");
   require_per_axis(in, window, "the window"), require_per_axis(in, strides, "the strides");
   require_per_axis(in, low, "the low padding"), require_per_axis(in, high, "the high padding");
   Type y{x.dtype, {}};
@@ -21,7 +22,8 @@ Types type_window(const TypeIn& in) {
     if (window[k] < 1 || strides[k] < 1 || low[k] < 0 || high[k] < 0)
       refuse(in, "axis " + std::to_string(k) + " has window " + std::to_string(window[k]) + ", stride " +
                      std::to_string(strides[k]) + ", padding " + std::to_string(low[k]) + " and " +
-                     std::to_string(high[k]) + ". Windows and strides are positive, padding is not negative.");
+                     std::to_string(high[k]) +
+                     ". Windows and strides are positive, padding is not negative.");
     const std::int64_t padded = x.shape[k] + low[k] + high[k];
     y.shape.push_back(padded < window[k] ? 0 : (padded - window[k]) / strides[k] + 1);
   }
@@ -29,8 +31,7 @@ Types type_window(const TypeIn& in) {
 }
 
 /// Calls f(at) for every position of a grid, the last axis fastest. No call for an empty grid.
-template <class F>
-void for_each_position(const std::int64_t* extent, int rank, F f) {
+template <class F> void for_each_position(const std::int64_t* extent, int rank, F f) {
   for (int k = 0; k < rank; ++k)
     if (extent[k] == 0) return;
   Strides at{};
@@ -45,8 +46,8 @@ void for_each_position(const std::int64_t* extent, int rank, F f) {
   }
 }
 
-/// One row of results: the running values in `total` take in one row of the operand for each place of the last axis of
-/// the window.
+/// One row of results: the running values in `total` take in one row of the operand for each place of the
+/// last axis of the window.
 template <class Op, class T>
 void add_row(const T* x, std::int64_t n, std::int64_t results, std::int64_t window, std::int64_t stride,
              std::int64_t low, typename Op::Accumulator* total) {
@@ -59,8 +60,7 @@ void add_row(const T* x, std::int64_t n, std::int64_t results, std::int64_t wind
   }
 }
 
-template <class Op, class T>
-void eval_rows(const EvalIn& in) {
+template <class Op, class T> void eval_rows(const EvalIn& in) {
   using A = typename Op::Accumulator;
   const auto& [window, strides, low, high] = in.as<ReduceWindowAttr>();
   const Shape &from = in.in[0].shape, &to = in.out[0].shape;
@@ -88,8 +88,7 @@ void eval_rows(const EvalIn& in) {
     for (std::int64_t o = 0; o < to[last]; ++o) *y++ = reduction::narrow<T>(total[o]);
   });
 }
-template <template <class> class Op>
-void eval_window(const EvalIn& in) {
+template <template <class> class Op> void eval_window(const EvalIn& in) {
   dispatch_number(in.in[0].dtype, [&](auto t) {
     using T = typename decltype(t)::type;
     eval_rows<Op<T>, T>(in);
@@ -105,8 +104,8 @@ Ints filled(int rank, std::int64_t value) {
   return list;
 }
 
-/// The cotangent of element i is the sum of the cotangents of the windows over it: again a sliding sum, over the
-/// cotangents spread out by the strides.
+/// The cotangent of element i is the sum of the cotangents of the windows over it: again a sliding sum, over
+/// the cotangents spread out by the strides.
 void transpose_sum(const TransposeIn& in) {
   if (!in.wants(0)) return;
   const auto& [window, strides, low, high] = in.as<ReduceWindowAttr>();
@@ -133,8 +132,8 @@ Array at_place(const Array& padded, const Strides& w, const Shape& y, const Ints
   return op::slice(padded, start, limit, strides);
 }
 
-/// Goes through the places of the window from the last to the first, so that the first element that attains the
-/// extremum is chosen last.
+/// Goes through the places of the window from the last to the first, so that the first element that attains
+/// the extremum is chosen last.
 Arrays jvp_extremum(const JvpIn& in, double neutral) {
   const auto& [window, strides, low, high] = in.as<ReduceWindowAttr>();
   const Shape& y = in.out[0].shape;
@@ -147,7 +146,8 @@ Arrays jvp_extremum(const JvpIn& in, double neutral) {
     Strides w{};
     for (int k = 0; k < window.rank(); ++k) w[k] = window[k] - 1 - from_last[k];
     const Array here = at_place(t, w, y, strides);
-    tangent = tangent.defined() ? op::select(op::eq(at_place(x, w, y, strides), in.y[0]), here, tangent) : here;
+    tangent =
+        tangent.defined() ? op::select(op::eq(at_place(x, w, y, strides), in.y[0]), here, tangent) : here;
   });
   return {tangent};
 }
@@ -173,7 +173,9 @@ constinit const Prim prim::reduce_window_sum = {
     .name = "reduce_window_sum",
     .type = type_window,
     .eval = eval_window<reduction::Sum>,
-    .jvp = [](const JvpIn& in) -> Arrays { return {op::reduce_window_sum(in.t[0], in.as<ReduceWindowAttr>())}; },
+    .jvp = [](const JvpIn& in) -> Arrays {
+      return {op::reduce_window_sum(in.t[0], in.as<ReduceWindowAttr>())};
+    },
     .transpose = transpose_sum,
     .batch = batch_window,
     .cost = cost_window,

@@ -1,5 +1,5 @@
-// sort: sorts several operands together along an axis by the first num_keys of them; stable, ascending, NaN last, -0
-// equal to 0.
+// sort: sorts several operands together along an axis by the first num_keys of them; stable, ascending, NaN
+// last, -0 equal to 0.
 #include "primitives/sort.h"
 
 #include <cmath>
@@ -98,7 +98,8 @@ void eval_sort(const EvalIn& in) {
     for (std::int64_t i = 0; i < n; ++i) entries[i].index = static_cast<std::uint64_t>(i);
     for (std::int64_t k = num_keys - 1; k >= 0; --k) {  // the last key first: each pass is stable
       set_keys(in.in[k], in.x[k], lane, entries);
-      stable_sort(entries, entries + n, n, static_cast<int>(std::max<std::size_t>(item_size(in.in[k].dtype), 4)));
+      stable_sort(entries, entries + n, n,
+                  static_cast<int>(std::max<std::size_t>(item_size(in.in[k].dtype), 4)));
     }
     for (std::size_t k = 0; k < in.in.size(); ++k) permute(in.in[k], in.x[k], in.y[k], lane, entries);
   }
@@ -134,17 +135,17 @@ Cost cost_sort(const CostIn& in) {
 
 }  // namespace
 
-constinit const Prim prim::sort = {
-    .name = "sort",
-    .type = type_sort,
-    .eval = eval_sort,
-    .jvp = jvp_sort,
-    .transpose = no_rule("not linear; its tangent is a gather"),
-    .batch = batch_sort,
-    .cost = cost_sort,
-    .scratch = [](const CostIn& in) -> std::size_t {
-      return 2 * sizeof(SortEntry) * static_cast<std::size_t>(in.in[0].shape[in.as<SortAttr>().axis]);
-    }};
+constinit const Prim prim::sort = {.name = "sort",
+                                   .type = type_sort,
+                                   .eval = eval_sort,
+                                   .jvp = jvp_sort,
+                                   .transpose = no_rule("not linear; its tangent is a gather"),
+                                   .batch = batch_sort,
+                                   .cost = cost_sort,
+                                   .scratch = [](const CostIn& in) -> std::size_t {
+                                     return 2 * sizeof(SortEntry) *
+                                            static_cast<std::size_t>(in.in[0].shape[in.as<SortAttr>().axis]);
+                                   }};
 
 Arrays op::sort(std::span<const Array> operands, std::int64_t axis, std::int64_t num_keys) {
   return bind_all(prim::sort, operands, SortAttr{axis, num_keys});

@@ -1,4 +1,5 @@
-// What sort and top_k share: keys of elements in sorting order, a stable sort of them, and picking along an axis.
+// What sort and top_k share: keys of elements in sorting order, a stable sort of them, and picking along an
+// axis.
 #pragma once
 #include <algorithm>
 #include <bit>
@@ -14,10 +15,9 @@ struct SortEntry {
   std::uint64_t index;
 };
 
-/// A number that compares as the element sorts: NaN is largest, -0 equals 0. Only the low 8 * sizeof(Compute<T>) bits
-/// are used.
-template <class T>
-std::uint64_t sort_key(T element) {
+/// A number that compares as the element sorts: NaN is largest, -0 equals 0. Only the low 8 *
+/// sizeof(Compute<T>) bits are used.
+template <class T> std::uint64_t sort_key(T element) {
   using C = Compute<T>;
   if constexpr (std::is_floating_point_v<C>) {
     using Bits = std::conditional_t<sizeof(C) == 8, std::uint64_t, std::uint32_t>;
@@ -35,8 +35,8 @@ std::uint64_t sort_key(T element) {
   }
 }
 
-/// Sorts n entries by key, stable, using `other` (n entries) as working memory. `bytes`: how many low bytes of the keys
-/// are used.
+/// Sorts n entries by key, stable, using `other` (n entries) as working memory. `bytes`: how many low bytes
+/// of the keys are used.
 void stable_sort(SortEntry* entries, SortEntry* other, std::int64_t n, int bytes);
 
 /// Elements of `x` along `axis` at `indices` (i32, of x's shape but for that axis).

@@ -1,5 +1,5 @@
-// top_k: values and i32 indices of the k largest along the last axis, largest first; NaN counts as largest, and of equal
-// elements the first comes first.
+// top_k: values and i32 indices of the k largest along the last axis, largest first; NaN counts as largest,
+// and of equal elements the first comes first.
 #include "primitives/batching.h"
 #include "primitives/checks.h"
 #include "primitives/elementwise.h"
@@ -9,7 +9,8 @@ namespace anadrome {
 
 namespace {
 
-constexpr std::int64_t insertion_limit = 64;  // up to here a sorted list of the best is faster than a full sort
+constexpr std::int64_t insertion_limit =
+    64;  // up to here a sorted list of the best is faster than a full sort
 
 Types type_top_k(const TypeIn& in) {
   refuse_complex(in);
@@ -17,8 +18,9 @@ Types type_top_k(const TypeIn& in) {
   const std::int64_t k = in.as<TopKAttr>().k;
   if (x.rank() == 0) refuse(in, "needs at least one axis, got " + to_string(x) + ".");
   const std::int64_t n = x.shape.back();
-  if (k < 0 || k > n) refuse(in, "k is " + std::to_string(k) + ", the last axis of " + to_string(x) + " has " +
-                                     std::to_string(n) + " elements.");
+  if (k < 0 || k > n)
+    refuse(in, "k is " + std::to_string(k) + ", the last axis of " + to_string(x) + " has " +
+                   std::to_string(n) + " elements.");
   if (n > std::numeric_limits<std::int32_t>::max())
     refuse(in, "the last axis of " + to_string(x) + " is too long for an i32 index.");
   Type y = x;
@@ -27,8 +29,7 @@ Types type_top_k(const TypeIn& in) {
 }
 
 /// Puts the k best of a row into best[0 .. k), smallest inverted key first.
-template <class T>
-void select_best(const T* x, std::int64_t n, std::int64_t k, SortEntry* best) {
+template <class T> void select_best(const T* x, std::int64_t n, std::int64_t k, SortEntry* best) {
   std::int64_t filled = 0;
   for (std::int64_t i = 0; i < n; ++i) {
     const SortEntry e{~sort_key(x[i]), static_cast<std::uint64_t>(i)};
@@ -79,7 +80,8 @@ constinit const Prim prim::top_k = {
     .cost = [](const CostIn& in) -> Cost { return {.flops = static_cast<double>(in.in[0].elements())}; },
     .scratch = [](const CostIn& in) -> std::size_t {
       const std::int64_t k = in.as<TopKAttr>().k;
-      return sizeof(SortEntry) * static_cast<std::size_t>(k <= insertion_limit ? k : 2 * in.in[0].shape.back());
+      return sizeof(SortEntry) *
+             static_cast<std::size_t>(k <= insertion_limit ? k : 2 * in.in[0].shape.back());
     }};
 
 Arrays op::top_k(const Array& x, std::int64_t k) {

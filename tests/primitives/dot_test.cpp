@@ -11,7 +11,9 @@ namespace anadrome {
 namespace {
 
 using Floats = std::vector<float>;
-Floats floats(const Array& a) { return a.to_vector<float>(); }
+Floats floats(const Array& a) {
+  return a.to_vector<float>();
+}
 
 /// Small integers, so that sums are exact in every dtype and order.
 Array numbers(const Shape& shape, DType dtype = f32, int seed = 3) {
@@ -31,16 +33,16 @@ std::vector<double> naive(const Array& a, const Array& b, std::int64_t m, std::i
 }
 
 TEST(Dot, EverySizeAndLayoutEqualsPlainLoops) {
-  const std::int64_t sizes[][3] = {{1, 1, 1},  {1, 17, 5},   {13, 1, 9},  {3, 5, 1},   {6, 16, 8},  {7, 33, 19},
-                                   {0, 3, 2},  {3, 4, 0},    {25, 65, 3}, {50, 70, 300}, {2, 2100, 3}, {1, 40, 1},
-                                   {245, 18, 7}};
+  const std::int64_t sizes[][3] = {{1, 1, 1},    {1, 17, 5}, {13, 1, 9},  {3, 5, 1},   {6, 16, 8},
+                                   {7, 33, 19},  {0, 3, 2},  {3, 4, 0},   {25, 65, 3}, {50, 70, 300},
+                                   {2, 2100, 3}, {1, 40, 1}, {245, 18, 7}};
   for (const auto& [m, n, k] : sizes)
     for (DType dtype : {f32, f64, i32, u8, bf16, i64})
       for (int layout = 0; layout < 4; ++layout) {
         const Array a = numbers({m, k}, dtype), b = numbers({k, n}, dtype, 1);
         const bool ta = layout & 1, tb = layout & 2;
-        const Array y = dot_general(ta ? transpose(a) : a, tb ? transpose(b) : b,
-                                    {{ta ? 0 : 1}, {tb ? 1 : 0}, {}, {}});
+        const Array y =
+            dot_general(ta ? transpose(a) : a, tb ? transpose(b) : b, {{ta ? 0 : 1}, {tb ? 1 : 0}, {}, {}});
         ASSERT_EQ(y.type(), (Type{dtype, {m, n}}));
         std::vector<double> want = naive(a, b, m, n, k);
         if (dtype == u8)
@@ -111,8 +113,7 @@ TEST(Linear, SmallProducts) {
   EXPECT_EQ(tensordot(a, b, 0).shape(), (Shape{2, 3}));
 }
 
-template <class F>
-std::string type_error(F f) {
+template <class F> std::string type_error(F f) {
   try {
     f();
   } catch (const TypeError& e) {
@@ -125,17 +126,25 @@ void expect_contains(const std::string& text, const std::string& part) {
 }
 
 TEST(Dot, Messages) {
-  expect_contains(type_error([] { (void)dot(zeros({2, 4}), zeros({3, 5})); }),
+  expect_contains(type_error([] {
+                    (void)dot(zeros({2, 4}), zeros({3, 5}));
+                  }),
                   "dot: contracted axes differ: axis 1 of the left operand has 4, axis 0 of the right has 3 "
                   "(f32[2,4] x f32[3,5]).");
   expect_contains(type_error([] { (void)dot(zeros({2, 4}), zeros({3, 5})); }), "dot_test.cpp:");
   expect_contains(type_error([] { (void)matmul(zeros({2, 3, 4}), zeros({5, 4, 2})); }), "matmul: axis 0");
   expect_contains(type_error([] { (void)matmul(scalar(1), zeros({2})); }), "matmul: needs at least one axis");
-  expect_contains(type_error([] { (void)einsum("ij,jk->ik", zeros({2, 3}), zeros({4, 5})); }), "einsum: axis 1");
+  expect_contains(type_error([] {
+                    (void)einsum("ij,jk->ik", zeros({2, 3}), zeros({4, 5}));
+                  }),
+                  "einsum: axis 1");
   expect_contains(type_error([] { (void)einsum("ij->k", zeros({2, 3})); }), "the result of");
   expect_contains(type_error([] { (void)einsum("i1->i", zeros({2, 3})); }), "'1'");
   expect_contains(type_error([] { (void)einsum("i,j", zeros({2})); }), "names 2 operands");
-  expect_contains(type_error([] { (void)dot_general(zeros({2}), zeros({2}), {{0}, {}, {}, {}}); }), "1 contracted");
+  expect_contains(type_error([] {
+                    (void)dot_general(zeros({2}), zeros({2}), {{0}, {}, {}, {}});
+                  }),
+                  "1 contracted");
   expect_contains(type_error([] { (void)cross(zeros({2}), zeros({2})); }), "vectors of 3");
 }
 

@@ -1,4 +1,5 @@
-// Reductions, scans, sorting and pooling: against plain loops, on empty arrays, with special values, messages.
+// Reductions, scans, sorting and pooling: against plain loops, on empty arrays, with special values,
+// messages.
 #include <anadrome/ops/reduce.h>
 #include <anadrome/ops/shape.h>
 #include <gtest/gtest.h>
@@ -25,11 +26,14 @@ Array randoms(const Shape& shape, unsigned seed = 1) {
   for (float& x : v) x = number(engine);
   return array(v, shape);
 }
-Floats floats(const Array& a) { return a.to_vector<float>(); }
-Integers integers(const Array& a) { return a.to_vector<std::int32_t>(); }
+Floats floats(const Array& a) {
+  return a.to_vector<float>();
+}
+Integers integers(const Array& a) {
+  return a.to_vector<std::int32_t>();
+}
 
-template <class F>
-std::string type_error(F f) {
+template <class F> std::string type_error(F f) {
   try {
     f();
   } catch (const TypeError& e) {
@@ -61,7 +65,8 @@ std::vector<double> naive_sum(const Array& x, unsigned mask) {
 }
 
 TEST(Reduce, SumOverAnyAxesEqualsPlainLoops) {
-  for (const Shape& shape : {Shape{37}, Shape{5, 130}, Shape{130, 3}, Shape{4, 1, 17}, Shape{3, 5, 7, 2}, Shape{2, 0, 3}})
+  for (const Shape& shape :
+       {Shape{37}, Shape{5, 130}, Shape{130, 3}, Shape{4, 1, 17}, Shape{3, 5, 7, 2}, Shape{2, 0, 3}})
     for (unsigned mask = 0; mask < 1u << shape.rank(); ++mask) {
       const Array x = randoms(shape);
       Ints axes;
@@ -153,8 +158,10 @@ TEST(Sort, AgreesWithTheStandardLibrary) {
     EXPECT_EQ(integers(argsort(x, 0, true)), order);
     for (std::int64_t k : {std::int64_t{0}, n / 3, n}) {
       order.resize(static_cast<std::size_t>(k));
-      if (k == n) order = integers(argsort(x, 0, true));
-      else order = integers(argsort(x, 0, true)), order.resize(static_cast<std::size_t>(k));
+      if (k == n)
+        order = integers(argsort(x, 0, true));
+      else
+        order = integers(argsort(x, 0, true)), order.resize(static_cast<std::size_t>(k));
       EXPECT_EQ(integers(top_k(x, k).indices), order);
     }
     std::sort(want.begin(), want.end());

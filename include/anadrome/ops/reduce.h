@@ -1,9 +1,9 @@
 // Operations along axes: reductions, statistics, softmax, scans, sorting, pooling.
 //
-// Negative axes count from the end. `Axes` accepts one axis, a list `{0, 2}`, or nothing: all axes. The reduced axes
-// disappear, or stay with extent 1 when `keepdims` is true. Float results are differentiable to any order unless a line
-// says otherwise. Every function throws TypeError for an axis that does not exist or is named twice, for complex arrays
-// and for an empty handle.
+// Negative axes count from the end. `Axes` accepts one axis, a list `{0, 2}`, or nothing: all axes. The
+// reduced axes disappear, or stay with extent 1 when `keepdims` is true. Float results are differentiable to
+// any order unless a line says otherwise. Every function throws TypeError for an axis that does not exist or
+// is named twice, for complex arrays and for an empty handle.
 #pragma once
 #include <optional>
 #include <string>
@@ -18,8 +18,7 @@ class Axes {
  public:
   Axes() = default;
   template <std::integral T>
-    requires(!std::same_as<T, bool>)
-  Axes(T axis) : list_(Ints{axis}) {}
+  requires(!std::same_as<T, bool>) Axes(T axis) : list_(Ints{axis}) {}
   Axes(std::initializer_list<Dim> axes) : list_(Ints(axes)) {}
   Axes(const Ints& axes) : list_(axes) {}
   Axes(const std::optional<Ints>& axes) : list_(axes) {}
@@ -29,11 +28,13 @@ class Axes {
   std::optional<Ints> list_;
 };
 
-// ---- reductions -----------------------------------------------------------------------------------------------------
+// ---- reductions
+// -----------------------------------------------------------------------------------------------------
 
 /// The sum; integers keep their dtype (and wrap), b1 gives i32. Floats are summed in double and rounded once.
 Array sum(const Operand& x, const Axes& axes = {}, bool keepdims = false);
-/// The product; integers keep their dtype (and wrap), b1 gives i32. The derivative is right where factors are zero.
+/// The product; integers keep their dtype (and wrap), b1 gives i32. The derivative is right where factors are
+/// zero.
 Array prod(const Operand& x, const Axes& axes = {}, bool keepdims = false);
 /// The largest element, NaN if there is one. The derivative is shared evenly by all elements that attain it.
 Array reduce_max(const Operand& x, const Axes& axes = {}, bool keepdims = false);
@@ -44,7 +45,8 @@ Array any(const Operand& x, const Axes& axes = {}, bool keepdims = false);
 /// log(sum(exp(x))) without overflow; integers give f32. -inf for no elements or where all are -inf.
 Array logsumexp(const Operand& x, const Axes& axes = {}, bool keepdims = false);
 
-// ---- statistics -----------------------------------------------------------------------------------------------------
+// ---- statistics
+// -----------------------------------------------------------------------------------------------------
 
 /// The mean; integers and b1 give f32. NaN for no elements.
 Array mean(const Operand& x, const Axes& axes = {}, bool keepdims = false);
@@ -52,33 +54,36 @@ Array mean(const Operand& x, const Axes& axes = {}, bool keepdims = false);
 Array var(const Operand& x, const Axes& axes = {}, bool keepdims = false, std::int64_t ddof = 0);
 /// The square root of the variance; its derivative is NaN where all elements are equal.
 Array std(const Operand& x, const Axes& axes = {}, bool keepdims = false, std::int64_t ddof = 0);
-/// The middle element of the sorted ones, or the mean of the two in the middle; integers give f32. NaN where an element
-/// is NaN.
+/// The middle element of the sorted ones, or the mean of the two in the middle; integers give f32. NaN where
+/// an element is NaN.
 Array median(const Operand& x, const Axes& axes = {}, bool keepdims = false);
-/// The q-quantile, q in [0, 1], linear between neighbours of the sorted elements; integers give f32. NaN where an
-/// element is NaN.
+/// The q-quantile, q in [0, 1], linear between neighbours of the sorted elements; integers give f32. NaN
+/// where an element is NaN.
 Array quantile(const Operand& x, double q, const Axes& axes = {}, bool keepdims = false);
-/// (sum |x|^ord)^(1/ord) over the axes: 2 is the Euclidean (of a matrix the Frobenius) norm; 1, 0 (how many differ from
-/// 0), infinity and -infinity (largest and smallest magnitude) are meant as in numpy for vectors. Integers give f32.
-/// The derivative at 0 of order 2 is NaN.
+/// (sum |x|^ord)^(1/ord) over the axes: 2 is the Euclidean (of a matrix the Frobenius) norm; 1, 0 (how many
+/// differ from 0), infinity and -infinity (largest and smallest magnitude) are meant as in numpy for vectors.
+/// Integers give f32. The derivative at 0 of order 2 is NaN.
 Array norm(const Operand& x, double ord = 2, const Axes& axes = {}, bool keepdims = false);
 
-// ---- softmax --------------------------------------------------------------------------------------------------------
+// ---- softmax
+// --------------------------------------------------------------------------------------------------------
 
 /// exp(x) / sum(exp(x)) along an axis; integers give f32.
 Array softmax(const Operand& x, Dim axis = -1);
 /// log(softmax(x)), accurate where softmax is small; integers give f32.
 Array log_softmax(const Operand& x, Dim axis = -1);
 
-// ---- positions ------------------------------------------------------------------------------------------------------
+// ---- positions
+// ------------------------------------------------------------------------------------------------------
 
-/// i32 index of the first largest element (the first NaN, if any) along the axis, or of all elements in row-major order.
-/// Throws TypeError where there is no element. Not differentiable.
+/// i32 index of the first largest element (the first NaN, if any) along the axis, or of all elements in
+/// row-major order. Throws TypeError where there is no element. Not differentiable.
 Array argmax(const Operand& x, std::optional<std::int64_t> axis = {}, bool keepdims = false);
 /// i32 index of the first smallest element (the first NaN, if any).
 Array argmin(const Operand& x, std::optional<std::int64_t> axis = {}, bool keepdims = false);
 
-// ---- scans: inclusive, from the front or in reverse ---------------------------------------------------------------
+// ---- scans: inclusive, from the front or in reverse
+// ---------------------------------------------------------------
 
 /// Running sums; integers keep their dtype, b1 gives i32.
 Array cumsum(const Operand& x, Dim axis = 0, bool reverse = false);
@@ -93,11 +98,13 @@ Array cumlogsumexp(const Operand& x, Dim axis = 0, bool reverse = false);
 /// Differences of neighbours, n times; integers keep their dtype.
 Array diff(const Operand& x, Dim n = 1, Dim axis = -1);
 
-// ---- sorting --------------------------------------------------------------------------------------------------------
+// ---- sorting
+// --------------------------------------------------------------------------------------------------------
 
 /// The elements in ascending order, NaN last, -0 equal to 0; stable. Descending: exactly the reverse.
 Array sort(const Operand& x, Dim axis = -1, bool descending = false);
-/// i32 indices that sort; stable in both directions, so that equal elements keep their order. Not differentiable.
+/// i32 indices that sort; stable in both directions, so that equal elements keep their order. Not
+/// differentiable.
 Array argsort(const Operand& x, Dim axis = -1, bool descending = false);
 /// Sorts arrays of one shape together by the first `num_keys` of them.
 std::vector<Array> sort_key_val(const std::vector<Array>& arrays, std::int64_t num_keys = 1, Dim axis = -1,
@@ -108,7 +115,8 @@ struct TopK {
 };
 TopK top_k(const Operand& x, std::int64_t k);
 
-// ---- pooling: `window` (and strides, padding) for the last axes; no strides: 1; padding counts as the neutral element
+// ---- pooling: `window` (and strides, padding) for the last axes; no strides: 1; padding counts as the
+// neutral element
 
 /// Strides (none: 1), and padding in front of each axis and behind it (none: 0).
 struct PoolOptions {
