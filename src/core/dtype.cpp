@@ -77,8 +77,11 @@ std::string to_string(const Shape& shape) {
 }
 
 std::string to_string(const Type& type) {
-  const std::string text = std::string(tag(type.dtype)) + to_string(type.shape);
-  return type.is_ref ? "Ref{" + text + "}" : text;
+  std::string text(type.is_ref ? "Ref{" : "");
+  text += tag(type.dtype);
+  text += to_string(type.shape);
+  if (type.is_ref) text += '}';
+  return text;
 }
 
 }  // namespace anadrome
