@@ -12,6 +12,7 @@ const OpTable& op_table() {
     add_gather(result);
     add_reduce(result);
     add_linear(result);
+    add_random(result);
     return result;
   }();
   return table;

@@ -22,6 +22,7 @@ void add_index(OpTable& table);
 void add_gather(OpTable& table);
 void add_reduce(OpTable& table);
 void add_linear(OpTable& table);
+void add_random(OpTable& table);
 
 /// Every operation that has an entry.
 const OpTable& op_table();
