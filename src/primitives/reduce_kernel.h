@@ -36,6 +36,7 @@ template <class C, bool positive_zero> C join_equal(C a, C b) {
 /// Largest element; NaN wins over everything.
 template <class T> struct Max {
   using Accumulator = Compute<T>;
+  static constexpr bool is_comparison = true;
   static constexpr Accumulator identity = is_floating<T> ? -std::numeric_limits<Accumulator>::infinity()
                                                          : std::numeric_limits<Accumulator>::lowest();
   static Accumulator combine(Accumulator a, Accumulator b) {
@@ -49,6 +50,7 @@ template <class T> struct Max {
 };
 template <class T> struct Min {
   using Accumulator = Compute<T>;
+  static constexpr bool is_comparison = true;
   static constexpr Accumulator identity =
       is_floating<T> ? std::numeric_limits<Accumulator>::infinity() : std::numeric_limits<Accumulator>::max();
   static Accumulator combine(Accumulator a, Accumulator b) {
@@ -84,11 +86,18 @@ template <class T, class A> T narrow(A x) {
   return static_cast<T>(x);
 }
 
-/// Combines n neighbours into `total`. Sixteen running results keep the adders busy; their order is fixed.
+/// Running results of a contiguous fold. Comparisons take more, so that their loop stays a loop, which is
+/// what the compiler turns into vectors; sums and products are unrolled into registers.
+template <class Op> constexpr int lanes_of = requires {
+  Op::is_comparison;
+}
+? 64 : 16;
+
+/// Combines n neighbours into `total`. Several running results keep the adders busy; their order is fixed.
 template <class Op, class T>
 typename Op::Accumulator fold_run(const T* x, std::int64_t n, typename Op::Accumulator total) {
   using A = typename Op::Accumulator;
-  constexpr int lanes = 16;
+  constexpr int lanes = lanes_of<Op>;
   std::int64_t i = 0;
   if (n >= lanes) {
     A lane[lanes];
@@ -133,6 +142,13 @@ inline Split split(const Shape& shape, const Ints& axes) {
 template <class Op, class T> void fold_lanes(const T* x, T* y, const Split& s) {
   const Loops& r = s.reduced;
   const std::int64_t run = r.rank ? r.extent[r.rank - 1] : 1;
+  if (r.rank == 1 && !r.empty && s.kept.rank <= 1) {  // the usual case, cheap also where runs are short
+    const std::int64_t results = s.kept.empty ? 0 : s.kept.rank ? s.kept.extent[0] : 1;
+    const std::int64_t step = s.kept.rank ? s.kept.from[0] : 0;
+    for (std::int64_t i = 0; i < results; ++i)
+      y[i] = narrow<T>(fold_run<Op>(x + i * step, run, Op::identity));
+    return;
+  }
   for_each_run(s.kept, 0, [&](std::int64_t to, std::int64_t from) {
     auto total = Op::identity;
     for_each_run(r, 1,
