@@ -1,73 +1,76 @@
-// Entries of the random operations.
+// Entries of the random numbers.
+#include "anadrome/detail/functional.h"
+#include "anadrome/ops/shape.h"
 #include "anadrome/random.h"
-
-#include "anadrome/transform.h"
 #include "conformance/op_table.h"
-#include "core/builder.h"
 #include "primitives/op.h"
 
 namespace anadrome::conformance {
 
 namespace {
 
-/// The first half of the counters are the first words, the second half the second words; the result alike.
-Arrays enciphered(const Arrays& in, const Params&) {
-  const std::int64_t n = in.at(1).shape()[0] / 2;
-  const auto part = [](const Array& x, std::int64_t start, std::int64_t limit) {
-    return op::slice(x, {start}, {limit}, {1});
+using Distribution = Array (*)(const Array& key, const Shape& shape, DType dtype, random::Source source);
+
+OpFunction drawn(Distribution function) {
+  return [function](const Arrays& in, const Params& p) -> Arrays {
+    return {function(in.at(0), ints(p, "shape"), dtype_in(p, "dt"), random::Source::current())};
   };
-  const auto word = [&](int k) { return op::reshape(part(in.at(0), k, k + 1), {}); };
-  const Arrays words =
-      op::threefry2x32(word(0), word(1), part(in.at(1), 0, n), part(in.at(1), n, 2 * n));
-  return {op::concatenate(words, 0)};
+}
+
+/// The counts hold the first words, then the second words; the result likewise.
+Arrays threefry(const Arrays& in, const Params&) {
+  const std::int64_t half = in.at(1).size() / 2;
+  const Array &key = in[0], &counts = in[1];
+  return {concatenate(op::threefry2x32(key[0], key[1], counts[until(half)], counts[from(half)]))};
+}
+
+Arrays split_keys(const Arrays& in, const Params& p) {
+  const Json& num = p.at("num");
+  if (num.is_array()) return {random::split(in.at(0), ints(num))};
+  return {random::split(in.at(0), num.get<std::int64_t>())};
+}
+
+/// A function of a key on a batch of keys.
+OpFunction batched(OpFunction function) {
+  return [function](const Arrays& in, const Params& p) {
+    return functional::vmap([&](const Arrays& x) { return function(x, p); }, in, {0});
+  };
 }
 
 void add_keys(OpTable& table) {
-  table["threefry2x32"] = enciphered;
+  table["threefry2x32"] = threefry;
   table["prng_key"] = [](const Arrays& in, const Params&) -> Arrays { return {random::prng_key(in.at(0))}; };
-  table["key_split"] = [](const Arrays& in, const Params& p) -> Arrays {
-    const Json& num = p.at("num");
-    return {num.is_array() ? random::split(in.at(0), ints(num)) : random::split(in.at(0), integer(p, "num"))};
+  table["key_split"] = split_keys;
+  table["key_split_vmapped"] = batched(split_keys);
+  table["fold_in"] = [](const Arrays& in, const Params&) -> Arrays {
+    return {random::fold_in(in.at(0), in.at(1))};
   };
-  table["key_split_vmapped"] = [](const Arrays& in, const Params& p) -> Arrays {
-    return {vmap([&](const Array& key) { return random::split(key, integer(p, "num")); })(in.at(0))};
-  };
-  table["fold_in"] = [](const Arrays& in, const Params&) -> Arrays { return {random::fold_in(in.at(0), in.at(1))}; };
-  table["random_bits"] = [](const Arrays& in, const Params& p) -> Arrays {
-    return {random::random_bits(in.at(0), ints(p, "shape"), dtype_in(p, "dt"))};
-  };
-}
-
-using Distribution = Array (*)(const Array& key, const Shape& shape, DType dtype, std::source_location source);
-
-void add_distribution(OpTable& table, const char* name, Distribution draw) {
-  table[name] = [draw](const Arrays& in, const Params& p) -> Arrays {
-    return {draw(in.at(0), ints(p, "shape"), dtype_in(p, "dt"), std::source_location::current())};
-  };
+  table["random_bits"] = drawn(random::random_bits);
 }
 
 void add_continuous(OpTable& table) {
   table["uniform"] = [](const Arrays& in, const Params& p) -> Arrays {
     return {random::uniform(in.at(0), ints(p, "shape"), dtype_in(p, "dt"), real(p, "min"), real(p, "max"))};
   };
-  table["uniform_vmapped"] = [](const Arrays& in, const Params& p) -> Arrays {
-    return {vmap([&](const Array& key) { return random::uniform(key, ints(p, "shape")); })(in.at(0))};
-  };
+  table["uniform_vmapped"] = batched([](const Arrays& in, const Params& p) -> Arrays {
+    return {random::uniform(in.at(0), ints(p, "shape"))};
+  });
+  table["normal"] = drawn(random::normal);
+  table["exponential"] = drawn(random::exponential);
+  table["gumbel"] = drawn(random::gumbel);
+  table["laplace"] = drawn(random::laplace);
+  table["cauchy"] = drawn(random::cauchy);
+  table["logistic_rv"] = drawn(random::logistic);
   table["truncated_normal"] = [](const Arrays& in, const Params& p) -> Arrays {
     return {random::truncated_normal(in.at(0), real(p, "lower"), real(p, "upper"), ints(p, "shape"),
                                      dtype_in(p, "dt"))};
   };
-  add_distribution(table, "normal", random::normal);
-  add_distribution(table, "exponential", random::exponential);
-  add_distribution(table, "gumbel", random::gumbel);
-  add_distribution(table, "laplace", random::laplace);
-  add_distribution(table, "cauchy", random::cauchy);
-  add_distribution(table, "logistic_rv", random::logistic);
 }
 
 void add_discrete(OpTable& table) {
   table["randint"] = [](const Arrays& in, const Params& p) -> Arrays {
-    return {random::randint(in.at(0), ints(p, "shape"), integer(p, "min"), integer(p, "max"), dtype_in(p, "dt"))};
+    return {
+        random::randint(in.at(0), ints(p, "shape"), integer(p, "min"), integer(p, "max"), dtype_in(p, "dt"))};
   };
   table["bernoulli"] = [](const Arrays& in, const Params& p) -> Arrays {
     return {random::bernoulli(in.at(0), real(p, "p"), ints(p, "shape"))};
