@@ -15,7 +15,6 @@ namespace anadrome::random {
 using Source = std::source_location;
 
 // ---- keys and bits
-// --------------------------------------------------------------------------------------------------
 
 /// The key of a seed: its high and its low 32 bits.
 Array prng_key(std::int64_t seed, Source source = Source::current());
@@ -33,7 +32,6 @@ Array fold_in(const Array& key, const Operand& data);
 Array random_bits(const Array& key, const Shape& shape, DType dtype = u32, Source source = Source::current());
 
 // ---- continuous distributions (float dtypes only; TypeError otherwise)
-// ----------------------------------------------
 
 /// Uniform in [min, max). Bounds are numbers, or arrays that broadcast to `shape`; differentiable in them.
 Array uniform(const Array& key, const Shape& shape, DType dtype = f32, const Operand& min = 0,
@@ -56,7 +54,6 @@ Array cauchy(const Array& key, const Shape& shape, DType dtype = f32, Source sou
 Array logistic(const Array& key, const Shape& shape, DType dtype = f32, Source source = Source::current());
 
 // ---- discrete distributions (not differentiable)
-// --------------------------------------------------------------------
 
 /// Integers in [min, max), nearly uniform: from twice as many random bits as the dtype has. Bounds are
 /// numbers or integer arrays that broadcast to `shape`; where max <= min the result is min. Bounds outside
