@@ -10,7 +10,9 @@ namespace anadrome {
 
 namespace {
 
-constexpr std::int64_t tile = 16;  // both sides of a tile of a transposed copy stay in the first cache
+constexpr std::int64_t tile = 8;  // of 4-byte elements: one cache line
+constexpr std::int64_t block =
+    128;  // the pages that a block of both sides touches stay known to the processor
 
 template <class T>
 void copy_run(T* to, const T* from, std::int64_t n, std::int64_t to_stride, std::int64_t from_stride) {
@@ -34,17 +36,31 @@ template <class T> T wrapping_sum(T a, T b) {
   }
 }
 
-/// Copies the two innermost loops in tiles: one view runs along the first of them, the other along the
-/// second.
+/// to[r * to_stride + k] = from[r + k * from_stride]. Goes through a buffer, so that each cache line of
+/// either side is touched once.
+template <class T>
+void copy_tile(T* to, const T* from, std::int64_t rows, std::int64_t n, std::int64_t to_stride,
+               std::int64_t from_stride) {
+  if (rows == tile && n == tile) {
+    for (std::int64_t r = 0; r < tile; ++r)
+      for (std::int64_t k = 0; k < tile; ++k) to[r * to_stride + k] = from[r + k * from_stride];
+    return;
+  }
+  for (std::int64_t r = 0; r < rows; ++r)
+    for (std::int64_t k = 0; k < n; ++k) to[r * to_stride + k] = from[r + k * from_stride];
+}
+
+/// Copies the two innermost loops in tiles: `from` runs along the first of them, `to` along the second.
 template <class T> void copy_tiles(T* to, const T* from, const Loops& loops) {
   const int a = loops.rank - 2, b = loops.rank - 1;
-  for (std::int64_t i = 0; i < loops.extent[a]; i += tile)
-    for (std::int64_t j = 0; j < loops.extent[b]; j += tile) {
-      const std::int64_t rows = std::min(tile, loops.extent[a] - i), n = std::min(tile, loops.extent[b] - j);
-      for (std::int64_t r = i; r < i + rows; ++r)
-        for (std::int64_t k = j; k < j + n; ++k)
-          to[r * loops.to[a] + k * loops.to[b]] = from[r * loops.from[a] + k * loops.from[b]];
-    }
+  const std::int64_t rows = loops.extent[a], n = loops.extent[b], step_to = loops.to[a],
+                     step_from = loops.from[b];
+  for (std::int64_t i0 = 0; i0 < rows; i0 += block)
+    for (std::int64_t j0 = 0; j0 < n; j0 += block)
+      for (std::int64_t i = i0; i < std::min(i0 + block, rows); i += tile)
+        for (std::int64_t j = j0; j < std::min(j0 + block, n); j += tile)
+          copy_tile(to + i * step_to + j, from + i + j * step_from, std::min(tile, rows - i),
+                    std::min(tile, n - j), step_to, step_from);
 }
 
 /// Where the innermost loop jumps in `from`, puts the loop that runs along `from` next to it. True if there
