@@ -10,9 +10,8 @@ namespace anadrome {
 
 namespace {
 
-constexpr std::int64_t tile = 8;  // of 4-byte elements: one cache line
-constexpr std::int64_t block =
-    128;  // the pages that a block of both sides touches stay known to the processor
+constexpr std::int64_t tile = 8;     // a constant, so that the loops over a tile unroll
+constexpr std::int64_t block = 128;  // few enough pages on both sides for the address cache
 
 template <class T>
 void copy_run(T* to, const T* from, std::int64_t n, std::int64_t to_stride, std::int64_t from_stride) {
@@ -36,8 +35,7 @@ template <class T> T wrapping_sum(T a, T b) {
   }
 }
 
-/// to[r * to_stride + k] = from[r + k * from_stride]. Goes through a buffer, so that each cache line of
-/// either side is touched once.
+/// to[r * to_stride + k] = from[r + k * from_stride].
 template <class T>
 void copy_tile(T* to, const T* from, std::int64_t rows, std::int64_t n, std::int64_t to_stride,
                std::int64_t from_stride) {
