@@ -176,6 +176,23 @@ Array arange(Dim lo, Dim hi, Dim step, DType dtype, std::source_location source)
   return counted(lo.value, s, count, dtype);
 }
 
+Array detail::real_range(double lo, double hi, double step, DType dtype, std::source_location source) {
+  AtSource at(source);
+  check_dtype(dtype, "arange");
+  if (!is_float(dtype))
+    refuse("arange: real bounds and " + std::string(tag(dtype)) + " do not go together. Give a float dtype.");
+  const double count = std::ceil((hi - lo) / step);
+  if (step == 0 || !std::isfinite(count)) refuse("arange: the step never arrives. Give another step.");
+  Array result = uninitialized(Type{dtype, {count > 0 ? static_cast<std::int64_t>(count) : 0}});
+  char* out = static_cast<char*>(mutable_data(result));
+  // As numpy fills: the first two elements are rounded to the dtype, and their difference is the step of the others.
+  const auto rounded = [dtype](double v) { return Literal::of(v, dtype).as_double(); };
+  const double first = rounded(lo), delta = rounded(rounded(lo + step) - first);
+  for (std::int64_t i = 0; i < result.size(); ++i, out += item_size(dtype))
+    Literal::of(first + rounded(static_cast<double>(i) * delta), dtype).store(out);
+  return result;
+}
+
 Array linspace(double start, double stop, Dim num, bool endpoint, DType dtype, std::source_location source) {
   AtSource at(source);
   check_dtype(dtype, "linspace");

@@ -7,7 +7,20 @@ namespace anadrome::conformance {
 
 namespace {
 
+Arrays counted(const Arrays&, const Params& p) {
+  const Json& args = p.at("args");
+  const bool bounded = args.size() > 1;
+  const DType dtype = dtype_in(p, "dt");
+  if (args.at(0).is_number_float()) {
+    return {arange(args.at(0).get<double>(), args.at(1).get<double>(), args.at(2).get<double>(), dtype)};
+  }
+  const std::int64_t lo = bounded ? args.at(0).get<std::int64_t>() : 0;
+  const std::int64_t hi = args.at(bounded ? 1 : 0).get<std::int64_t>();
+  return {arange(lo, hi, args.size() > 2 ? args.at(2).get<std::int64_t>() : 1, dtype)};
+}
+
 void add_making(OpTable& table) {
+  table["arange"] = counted;
   table["iota"] = [](const Arrays&, const Params& p) -> Arrays {
     return {iota(dtype_in(p, "dt"), ints(p, "shape"), integer(p, "dim"))};
   };

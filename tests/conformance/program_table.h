@@ -6,10 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "anadrome/jit.h"
-#include "anadrome/ops.h"
-#include "anadrome/transform.h"
-#include "anadrome/tree.h"
+#include "anadrome/anadrome.h"
 
 namespace anadrome::conformance {
 

@@ -100,6 +100,25 @@ Outputs mlp_sgd(const Inputs& in) {
           {"b2", state.p.b2}};
 }
 
+Outputs dropout_keys(const Inputs& in) {
+  const Array& x = in["x"];
+  const DType dtype = in.dtype;
+  const Array key = random::prng_key(7);
+  const Array keys = random::split(key);
+  const Array mask = random::bernoulli(keys[0], 0.75, Shape{3, 4});
+  const Array noise = random::normal(keys[1], {4}, dtype);
+  const auto f = [mask, noise](const Array& a) {
+    const Array kept = where(mask, a / 0.75, 0);
+    return sum(kept * kept) + sum(a * noise);
+  };
+  const auto sample = [dtype](const Array& k) { return random::uniform(k, {2}, dtype); };
+  return {{"mask", mask},
+          {"noise", noise},
+          {"f", f(x)},
+          {"grad", grad(f)(x)},
+          {"samples", vmap(sample)(random::split(key, 3))}};
+}
+
 Outputs sparse_embedding_grad(const Inputs& in) {
   const Array ids = in["ids"], C = in["C"];
   const auto loss = [ids, C](const Array& E) { return sum(tanh(mean(E[ids], {1})) * C); };
@@ -113,6 +132,7 @@ void add_models(ProgramTable& table) {
   table["gaussian_mixture"] = gaussian_mixture;
   table["attention_block"] = attention_block;
   table["mlp_sgd"] = mlp_sgd;
+  table["dropout_keys"] = dropout_keys;
   table["sparse_embedding_grad"] = sparse_embedding_grad;
 }
 
