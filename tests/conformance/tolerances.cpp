@@ -62,7 +62,7 @@ Rule OpTolerances::narrow(const std::string& op, const Json& entry, Part part) c
   return rule;
 }
 
-Rule OpTolerances::measured(const std::string& op, const Json& entry, Part part, bool special, DType dtype) const {
+Rule OpTolerances::measured(const Json& entry, Part part, bool special, DType dtype) const {
   const std::string op_class = entry.at("class");
   const Json& bounds = entry.at(dtype == f32 ? "f32" : "f64");
   const std::string plain = name_of(part);
@@ -84,7 +84,7 @@ Rule OpTolerances::rule(const std::string& op, const std::string& kind, Part par
   const Json& entry = table_.at(op);
   if (dtype == bf16 || dtype == f16) return narrow(op, entry, part);
   const bool special = kind == "special" || kind == "large";
-  if (entry.at("class") != "exact") rule = measured(op, entry, part, special, dtype);
+  if (entry.at("class") != "exact") rule = measured(entry, part, special, dtype);
   rule.flushed = special || kind == "rounding";
   return rule;
 }

@@ -23,7 +23,7 @@ class OpTolerances {
 
  private:
   Rule narrow(const std::string& op, const Json& entry, Part part) const;
-  Rule measured(const std::string& op, const Json& entry, Part part, bool special, DType dtype) const;
+  Rule measured(const Json& entry, Part part, bool special, DType dtype) const;
   Json table_;
 };
 
