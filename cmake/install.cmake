@@ -9,6 +9,7 @@ if(EXISTS ${PROJECT_SOURCE_DIR}/include)
 endif()
 if(TARGET anadrome_cli)
   install(TARGETS anadrome_cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+  install(FILES examples/data/digits.npy DESTINATION ${CMAKE_INSTALL_DATADIR}/anadrome)
 endif()
 install(EXPORT anadrome_targets NAMESPACE anadrome:: FILE anadromeTargets.cmake DESTINATION ${package_dir})
 configure_package_config_file(cmake/anadromeConfig.cmake.in ${PROJECT_BINARY_DIR}/anadromeConfig.cmake
