@@ -59,7 +59,7 @@ Array accuracy(const Net& net, const Array& images, const Array& labels) {
 /// would not make them find.
 Net random_net(const Array& key, std::int64_t pixels) {
   const Array keys = random::split(key);
-  return {{0.75 * random::normal(keys[0], {pixels, hidden_units}), zeros({hidden_units})},
+  return {{0.5 * random::normal(keys[0], {pixels, hidden_units}), zeros({hidden_units})},
           {random::normal(keys[1], {hidden_units, classes}) / std::sqrt(hidden_units), zeros({classes})}};
 }
 

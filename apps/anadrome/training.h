@@ -19,7 +19,7 @@ struct Digits {
 Digits load_digits(const std::filesystem::path& path);
 
 struct TrainingOptions {
-  int epochs = 20;
+  int epochs = 12;
   int seeds = 5;
 };
 /// After an epoch: mean loss of its minibatches, and the share (0...1) of test rows classified right.
