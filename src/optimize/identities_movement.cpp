@@ -32,7 +32,10 @@ Result same_shape(const IdentityIn& in) {
 Result broadcast(const IdentityIn& in) {
   if (in.type(0).shape == in.out.shape) return in.x(0);
   const Equation* d = in.made_by(0, prim::broadcast_in_dim);
-  if (!d) return std::nullopt;
+  if (!d) {  // only axes of extent 1 are new; a filled array stays a broadcast, so that its number is seen
+    if (in.type(0).rank() == 0 || in.type(0).elements() != in.out.elements()) return std::nullopt;
+    return in.r.reshape(in.x(0), in.out.shape);
+  }
   const Ints &inner = d->as<BroadcastAttr>().dims, &outer = in.as<BroadcastAttr>().dims;
   Ints dims;
   for (std::int64_t k : inner) dims.push_back(outer[k]);

@@ -173,13 +173,21 @@ template <class T> struct Block {
   }
 };
 
+constexpr bool many(std::int64_t rows) { return rows > 4 * tile_rows; }  // few do not repay a copy
+
+/// Elements for a packed block of rows, in whole cache lines.
+std::int64_t packed_row_elements(std::int64_t m, std::int64_t k) {
+  if (!many(m)) return 0;
+  const std::int64_t rows = std::min((m + tile_rows - 1) / tile_rows * tile_rows, row_block);
+  return (rows * std::min(k, depth_block) + 63) / 64 * 64;
+}
+
 template <class T>
 void multiply_matrices(std::int64_t m, std::int64_t n, std::int64_t k, Matrix<T> a, Matrix<T> b, T* c,
                        T* packed) {
   constexpr std::int64_t width = panel<T>;
-  const bool many_rows = m > 4 * tile_rows;  // few do not repay a copy
-  const bool pack_b = b.column != 1 || many_rows, pack_a = many_rows && n >= 4 * width;
-  T* packed_b = packed + row_block * depth_block;
+  const bool pack_b = b.column != 1 || many(m), pack_a = many(m) && n >= 4 * width;
+  T* packed_b = packed + packed_row_elements(m, k);
   for (std::int64_t p = 0; p < k; p += depth_block) {
     const std::int64_t depth = std::min(depth_block, k - p);
     for (std::int64_t first = 0; first < n; first += column_block) {
@@ -303,7 +311,7 @@ std::int64_t packed_elements(std::int64_t m, std::int64_t n, std::int64_t k) {
   if (m == 1 || n == 1) return k;
   if (k == 1) return n;
   const std::int64_t columns = (std::min(n, column_block) + widest - 1) / widest * widest;
-  return columns * std::min(k, depth_block) + row_block * depth_block;
+  return columns * std::min(k, depth_block) + packed_row_elements(m, k);
 }
 
 template <class T>

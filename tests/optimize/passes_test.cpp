@@ -121,6 +121,8 @@ TEST(Simplify, LeavesWhatIsNotExact) {
 TEST(Simplify, Movement) {
   expect_simple("b:f32[2,2] = reshape[shape=(2,2)] a c:f32[1,4] = reshape[shape=(1,4)] b y:f32[4] = reshape[shape=(4)] c",
                 "", "a");
+  expect_simple("b:f32[1,4] = broadcast_in_dim[shape=(1,4), dims=(1)] a c:f32[4] = reshape[shape=(4)] b y:f32[4] = sin c",
+                "y:f32[4] = sin a", "y");
   expect_simple("y:f32[4] = slice[start=(0), limit=(4), strides=(1)] a", "", "a");
   expect_simple("y:f32[4] = pad[low=(0), high=(0), interior=(0)] a 1.0:f32", "", "a");
   expect_simple("y:f32[4] = concatenate[axis=0] a", "", "a");
