@@ -5,6 +5,7 @@
 #include <deque>
 
 #include "primitives/op.h"
+#include "primitives/prims.h"
 #include "transforms/depends.h"
 #include "transforms/memo.h"
 
@@ -104,7 +105,19 @@ class Backward {
       acc.push_back(is_linear ? accumulator(a.var) : nullptr);
     }
     for (VarId r : e.results) out.push_back(p_.types[r]);
+    check_linear(e, in, acc);
     need<&Prim::transpose>(*e.prim)({e, in, out, x, ct, acc});
+  }
+
+  /// A product is linear in one factor while the other is known, a quotient in its numerator. Only a function given to
+  /// linear_transpose can break this.
+  static void check_linear(const Equation& e, const std::vector<Type>& in, const std::vector<Accumulator*>& acc) {
+    const bool product = e.prim == &prim::mul || e.prim == &prim::dot_general;
+    const bool broken = (product && acc[0] && acc[1]) || (e.prim == &prim::div && acc[1]);
+    if (broken)
+      throw RuleError(std::string(e.prim->name) + " of " + to_string(in[0]) + " and " + to_string(in[1]) +
+                      " is not linear: " + (product ? "both factors depend" : "the denominator depends") +
+                      " on the arguments.");
   }
 
   /// Emits the known equations that `v` needs and that have not been emitted, in order.

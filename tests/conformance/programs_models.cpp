@@ -105,7 +105,7 @@ Outputs dropout_keys(const Inputs& in) {
   const DType dtype = in.dtype;
   const Array key = random::prng_key(7);
   const Array keys = random::split(key);
-  const Array mask = random::bernoulli(keys[0], 0.75, Shape{3, 4});
+  const Array mask = random::bernoulli(keys[0], scalar(0.75, dtype), Shape{3, 4});
   const Array noise = random::normal(keys[1], {4}, dtype);
   const auto f = [mask, noise](const Array& a) {
     const Array kept = where(mask, a / 0.75, 0);
