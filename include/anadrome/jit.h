@@ -21,7 +21,8 @@ Program make_program(const F& f, const A&... a) {
 }
 
 struct JitOptions {
-  /// Positions of arguments that a call gives up: their memory is used for results of the same size.
+  /// Positions of arguments that a call gives up: their memory is used for results of the same size, and every later
+  /// use of those Arrays throws TypeError. A call inside another recorded function gives nothing up.
   std::vector<int> donate = {};
   CompileOptions compile = {};
 };
@@ -158,6 +159,11 @@ class Jitted {
   template <class... A>
   functional::Mask donated(const A&... a) const {
     functional::Mask out;
+    for (int d : state_->options.donate)
+      if (d < 0 || d >= static_cast<int>(sizeof...(A)))
+        throw TypeError("jit: .donate names argument " + std::to_string(d) + " of a call with " +
+                        std::to_string(sizeof...(A)) + " arguments. Positions count from 0." +
+                        at_source(state_->source));
     int k = 0;
     auto mark = [&](const auto& x) {
       bool give = false;
@@ -172,6 +178,7 @@ class Jitted {
   Entry<R> record(const A&... a) const {
     detail::Traced<F, A...> traced(state_->f, "jit", state_->source, a...);
     auto recorded = functional::record_for_jit(traced.function(), traced.leaves(), traced.context());
+    recorded.donated = donated(a...);
     return {std::move(recorded), traced.result_structure(), nullptr};
   }
   template <class R, class... A>

@@ -246,7 +246,7 @@ T map_leaves(T a, const T& b, const F& f) {
   std::vector<Array> x = detail::flatten(a), y = detail::flatten(b);
   if (x.size() != y.size())
     throw TypeError("map_leaves: the trees differ: " + std::to_string(x.size()) + " and " + std::to_string(y.size()) +
-                    " Arrays.");
+                    " Arrays. Give two trees of one structure.");
   for (std::size_t i = 0; i < x.size(); ++i) x[i] = f(x[i], y[i]);
   detail::rebuild(a, x);
   return a;

@@ -29,9 +29,11 @@ std::int64_t batch_size(const Arrays& x, const std::vector<int>& axis, std::int6
     const std::int64_t n = x[i].shape()[static_cast<std::size_t>(axis[i])];
     if (size >= 0 && n != size)
       throw TypeError(context.name + ": batch sizes differ: " +
-                      (first < i ? leaf_name(context, first) + " has " : "the size asked for is ") +
-                      std::to_string(size) + ", " + leaf_name(context, i) + " has " + std::to_string(n) +
-                      " along its batch axis. Batched arguments share one size; mark shared ones with none." +
+                      (first < i ? leaf_name(context, first) + " has " + std::to_string(size) + " along axis " +
+                                       std::to_string(axis[first])
+                                 : "the size asked for is " + std::to_string(size)) +
+                      ", " + leaf_name(context, i) + " has " + std::to_string(n) + " along axis " +
+                      std::to_string(axis[i]) + ". Batched arguments share one size; mark shared ones with none." +
                       at(context));
     if (size < 0) first = i;
     size = n;

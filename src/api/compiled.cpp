@@ -1,4 +1,6 @@
 // Recording for jit, calls inside other functions, and running compiled programs.
+#include <algorithm>
+
 #include "api/prepare.h"
 #include "optimize/cost.h"
 #include "primitives/op.h"
@@ -36,7 +38,7 @@ Recorded record_for_jit(const Function& f, const Arrays& x, const Context& conte
   std::vector<Type> types;
   for (const Array& a : x) types.push_back(a.type());
   Recording r = record(context.name, f, types);
-  Recorded out{r.program, std::move(r.captures), true};
+  Recorded out{r.program, std::move(r.captures), true, {}};
   for (const Array& c : out.captures) out.reusable &= !is_variable(c);
   return out;
 }
@@ -55,6 +57,25 @@ std::shared_ptr<const Executable> compile_recorded(const Recorded& recorded, con
   return compile(closed(recorded.program), options, {flags.get(), captures + donated.size()});
 }
 
+namespace {
+
+/// Whether a run reads argument i in another place too; then its memory was not touched.
+bool read_elsewhere(const Recorded& recorded, const Arrays& x, std::size_t i) {
+  const auto same = [&](const Array& a) { return a.node() == x[i].node(); };
+  for (std::size_t j = 0; j < x.size(); ++j)
+    if (!recorded.donated[j] && same(x[j])) return true;
+  return std::any_of(recorded.captures.begin(), recorded.captures.end(), same);
+}
+
+void give_up_donated(const Recorded& recorded, const Arrays& x, const Context& context) {
+  Arrays given;
+  for (std::size_t i = 0; i < recorded.donated.size(); ++i)
+    if (recorded.donated[i] && is_concrete(x[i]) && !read_elsewhere(recorded, x, i)) given.push_back(x[i]);
+  for (const Array& a : given) give_up(a, context.source);
+}
+
+}  // namespace
+
 Arrays run_recorded(const Recorded& recorded, const Executable& executable, const Arrays& x, const Context& context) {
   const std::vector<Type> given = checked_types(x, context);
   const std::vector<Type> want = recorded.program->input_types();
@@ -71,7 +92,9 @@ Arrays run_recorded(const Recorded& recorded, const Executable& executable, cons
                        at(context));
     arguments.push_back(a);
   }
-  return executable.run(arguments);
+  Arrays y = executable.run(arguments);
+  give_up_donated(recorded, x, context);
+  return y;
 }
 
 CostAnalysis cost_of(const Program& program) { return program_cost(program); }

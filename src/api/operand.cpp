@@ -120,7 +120,8 @@ Shape broadcast_shapes(const Shape& a, const Shape& b, std::string_view what) {
     const std::int64_t x = shorter[k], y = out[k + shift];
     if (x != y && x != 1 && y != 1)
       refuse(what, "shapes " + to_string(a) + " and " + to_string(b) +
-                       " do not broadcast: counted from the last axis, extents must be equal or 1.");
+                       " do not broadcast: counted from the last axis, extents must be equal or 1. "
+                       "Reshape one of them, or add an axis: x[{all, newaxis}].");
     if (y == 1) out[k + shift] = x;
   }
   return out;
@@ -129,7 +130,8 @@ Shape broadcast_shapes(const Shape& a, const Shape& b, std::string_view what) {
 Array broadcast_to_shape(const Array& x, const Shape& shape, std::string_view what) {
   if (x.shape() == shape) return x;
   if (x.rank() > shape.rank() || broadcast_shapes(x.shape(), shape, what) != shape)
-    refuse(what, to_string(x.type()) + " does not broadcast to " + to_string(shape) + ".");
+    refuse(what, to_string(x.type()) + " does not broadcast to " + to_string(shape) +
+                     ": its axes are the last ones there, with the same extent or 1. Reshape it first.");
   Ints dims;
   for (int k = 0; k < x.rank(); ++k) dims.push_back(shape.rank() - x.rank() + k);
   return op::broadcast_in_dim(x, shape, dims);

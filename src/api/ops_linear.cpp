@@ -22,7 +22,7 @@ void check_contracted(const Array& a, std::int64_t a_axis, const Array& b, std::
   refuse(what, "contracted axes differ: axis " + std::to_string(a_axis) + " of the left operand has " +
                    std::to_string(a.shape()[a_axis]) + ", axis " + std::to_string(b_axis) +
                    " of the right has " + std::to_string(b.shape()[b_axis]) + " (" + to_string(a.type()) +
-                   " x " + to_string(b.type()) + ").");
+                   " x " + to_string(b.type()) + "). Transpose or reshape one of them.");
 }
 
 Array dot_axes(const Array& a, const Ints& a_axes, const Array& b, const Ints& b_axes,

@@ -87,13 +87,23 @@ Array quantile_of(const Operand& operand, double q, const Axes& axes, bool keepd
   return r.finish(op::select(op::ne(last, last), last, y));
 }
 
+/// root(total), and 0 with derivative 0 where the total is 0: the norm has no derivative there, but what is computed
+/// from it (its square) may have one.
+template <class Root>
+Array root_of_total(const Array& total, Root root) {
+  const Array zero = op::eq(total, op::number_like(0, total));
+  return op::select(zero, op::number_like(0, total), root(op::select(zero, op::number_like(1, total), total)));
+}
+
 Array power_norm(const Reduction& r, double ord) {
   const Array magnitude = op::abs(r.x);
   if (ord == 1) return op::reduce_sum(magnitude, r.axes);
   if (ord == 0) return op::reduce_sum(op::convert(op::ne(r.x, op::number_like(0, r.x)), r.x.dtype()), r.axes);
   if (std::isinf(ord)) return ord > 0 ? op::reduce_max(magnitude, r.axes) : op::reduce_min(magnitude, r.axes);
   const Array powers = op::pow(magnitude, op::number_like(ord, r.x));
-  return op::pow(op::reduce_sum(powers, r.axes), op::number_like(1 / ord, r.x));
+  const auto root = [&](const Array& total) { return op::pow(total, op::number_like(1 / ord, r.x)); };
+  const Array total = op::reduce_sum(powers, r.axes);
+  return ord > 0 ? root_of_total(total, root) : root(total);
 }
 
 Array extremum(const Operand& x, const Axes& axes, bool keepdims, std::string_view what, bool largest) {
@@ -176,7 +186,7 @@ Array quantile(const Operand& x, double q, const Axes& axes, bool keepdims) {
 Array norm(const Operand& x, double ord, const Axes& axes, bool keepdims) {
   AtSource at(x.source());
   const Reduction r = reduction(float_array(x, "norm"), axes, keepdims, "norm");
-  if (ord == 2) return r.finish(op::sqrt(op::reduce_sum(op::mul(r.x, r.x), r.axes)));
+  if (ord == 2) return r.finish(root_of_total(op::reduce_sum(op::mul(r.x, r.x), r.axes), op::sqrt));
   return r.finish(power_norm(r, ord));
 }
 

@@ -148,6 +148,8 @@ std::string to_string(const Array& a) {
       return to_string(a.type()) + " (traced)";
     case Node::Kind::abstract:
       return to_string(a.type()) + " (abstract)";
+    case Node::Kind::donated:
+      return to_string(a.type()) + " (donated)";
     case Node::Kind::no_gradient:
       break;
   }

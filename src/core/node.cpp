@@ -66,6 +66,14 @@ Array abstract_array(const Type& type) {
   return Array(std::move(handle));
 }
 
+void give_up(const Array& a, const std::source_location& source) {
+  Node& node = *a.node();
+  node.kind = Node::Kind::donated;
+  node.source = source;
+  node.owner.reset();
+  node.data = nullptr;
+}
+
 void check_usable(const Array& a, std::string_view what) {
   const std::string user(what);
   if (!a.defined())
@@ -74,6 +82,11 @@ void check_usable(const Array& a, std::string_view what) {
   if (kind(a) == Node::Kind::abstract)
     throw TypeError(user + ": an abstract " + to_string(a.type()) + " has a type and no data; it serves lower() only. " +
                     "Pass an Array with elements." + at_current_source());
+  if (kind(a) == Node::Kind::donated)
+    throw TypeError(user + ": this " + to_string(a.type()) + " was donated to a jitted function" +
+                    (at_source(a.node()->source).empty() ? "" : " (jit" + at_source(a.node()->source) + ")") +
+                    ", which took its memory. Use the result of that call, or leave the argument out of .donate." +
+                    at_current_source());
   if (kind(a) == Node::Kind::no_gradient)
     throw TypeError(user + ": the gradient of an integer or bool value has no numbers (no_gradient of shape " +
                     to_string(a.type().shape) + "). Take the gradient of a float argument." + at_current_source());

@@ -19,7 +19,7 @@ struct BuilderTag {
 
 namespace detail {
 struct Node {
-  enum class Kind : std::uint8_t { concrete, variable, literal, abstract, no_gradient };
+  enum class Kind : std::uint8_t { concrete, variable, literal, abstract, no_gradient, donated };
   mutable std::atomic<std::uint32_t> references{0};
   Kind kind = Kind::concrete;
   Type type;
@@ -29,7 +29,7 @@ struct Node {
   // variable
   std::shared_ptr<BuilderTag> tag;
   VarId id = 0;
-  std::source_location source;
+  std::source_location source;  // of a donated array: the jit that it was given to
   // literal
   Literal literal;
 };
@@ -59,7 +59,11 @@ inline bool is_concrete(const Array& a) { return a.defined() && kind(a) == Node:
 inline const void* data(const Array& a) { return a.node()->data; }
 inline void* mutable_data(Array& a) { return a.node()->data; }
 
-/// Throws TypeError when `a` is an empty handle, abstract, or a no_gradient value; `what` names the user.
+/// Takes the memory of a concrete array away: a jitted function has used it. Every later use of any of its handles
+/// throws TypeError.
+void give_up(const Array& a, const std::source_location& source);
+
+/// Throws TypeError when `a` is an empty handle, abstract, donated, or a no_gradient value; `what` names the user.
 void check_usable(const Array& a, std::string_view what);
 
 }  // namespace anadrome

@@ -15,7 +15,8 @@ Types type_reshape(const TypeIn& in) {
   require_shape(in, shape);
   if (shape.elements() != in.x[0].elements())
     refuse(in, to_string(in.x[0]) + " has " + std::to_string(in.x[0].elements()) + " elements, the shape " +
-                   to_string(shape) + " holds " + std::to_string(shape.elements()) + ".");
+                   to_string(shape) + " holds " + std::to_string(shape.elements()) +
+                   ". Give a shape with as many elements; one extent may be -1.");
   return {Type{in.x[0].dtype, shape}};
 }
 

@@ -20,7 +20,7 @@ Types type_top_k(const TypeIn& in) {
   const std::int64_t n = x.shape.back();
   if (k < 0 || k > n)
     refuse(in, "k is " + std::to_string(k) + ", the last axis of " + to_string(x) + " has " +
-                   std::to_string(n) + " elements.");
+                   std::to_string(n) + " elements. k lies between 0 and that.");
   if (n > std::numeric_limits<std::int32_t>::max())
     refuse(in, "the last axis of " + to_string(x) + " is too long for an i32 index.");
   Type y = x;

@@ -12,6 +12,11 @@
 #include "anadrome/compile.h"
 #include "anadrome/program.h"
 
+namespace anadrome {
+/// " at train.cpp:41", or "" where no line is known.
+std::string at_source(const std::source_location& source);
+}  // namespace anadrome
+
 namespace anadrome::functional {
 
 using Arrays = std::vector<Array>;
@@ -102,13 +107,15 @@ struct Recorded {
   ProgramPtr program;
   Arrays captures;
   bool reusable = true;  // false when it captured a variable of an enclosing function
+  Mask donated = {};     // by input: given up by a run
 };
 Recorded record_for_jit(const Function& f, const Arrays& x, const Context& context);
 /// Inside a recorded function: records a call equation.
 Arrays call_recorded(const Recorded& recorded, const Arrays& x, const std::string& name);
 std::shared_ptr<const Executable> compile_recorded(const Recorded& recorded, const CompileOptions& options,
                                                    const Mask& donated);
-/// Runs; throws TypeError when an argument has another type than the program's input.
+/// Runs; throws TypeError when an argument has another type than the program's input. Donated arguments are unusable
+/// afterwards, unless the call reads them in another place too: then it ran on a copy.
 Arrays run_recorded(const Recorded& recorded, const Executable& executable, const Arrays& x, const Context& context);
 /// Appends the types of the leaves to a key.
 void append_types(std::string& key, const Arrays& leaves);

@@ -117,7 +117,7 @@ class Traced {
     const std::size_t n = sizeof...(A);
     if (entries.size() != 1 && entries.size() != n)
       throw TypeError(std::string(name_) + ": " + std::to_string(entries.size()) + " batch axes for " +
-                      std::to_string(n) + " arguments; give one for each, or one for all.");
+                      std::to_string(n) + " arguments; give one for each, or one for all." + at_source(source_));
     std::vector<int> out;
     for (std::size_t k = 0; k < n; ++k) {
       const std::vector<int>& leaves = entries[entries.size() == 1 ? 0 : k].leaves;
@@ -125,7 +125,7 @@ class Traced {
       if (leaves.size() != 1 && leaves.size() != count)
         throw TypeError(std::string(name_) + ": leaf_axes has " + std::to_string(leaves.size()) +
                         " entries for argument " + std::to_string(k) + ", which has " + std::to_string(count) +
-                        " Arrays.");
+                        " Arrays; give one entry for each, or one for all." + at_source(source_));
       for (std::size_t i = 0; i < count; ++i) out.push_back(leaves[leaves.size() == 1 ? 0 : i]);
     }
     return out;

@@ -18,7 +18,8 @@ Array operator+(const Operand& x, const Operand& y);
 Array operator-(const Operand& x, const Operand& y);
 /// x y.
 Array operator*(const Operand& x, const Operand& y);
-/// x / y; of integers the truncated quotient, with x / 0 = -1 (all bits set).
+/// x / y; of integers the truncated quotient, with x / 0 = -1 (all bits set). A float array y that is repeated
+/// to the shape of the result is inverted first, once an element: then 1 ulp off.
 Array operator/(const Operand& x, const Operand& y);
 /// The remainder of the truncated quotient, with the sign of x; of integers x % 0 = x.
 Array operator%(const Operand& x, const Operand& y);
@@ -75,7 +76,7 @@ Array cbrt(const Operand& x);
 Array hypot(const Operand& x, const Operand& y);
 /// e^x.
 Array exp(const Operand& x);
-/// 2^x.
+/// 2^x, as e^(x log 2) except in f32: about |x| / 2 ulp off.
 Array exp2(const Operand& x);
 /// e^x - 1, accurate beside 0.
 Array expm1(const Operand& x);
@@ -206,7 +207,9 @@ Array logical_and(const Operand& x, const Operand& y);
 Array logical_or(const Operand& x, const Operand& y);
 /// Whether exactly one differs from 0.
 Array logical_xor(const Operand& x, const Operand& y);
-/// x where `condition` holds (is not 0), else y. Differentiable in x and y.
+/// x where `condition` holds (is not 0), else y. Differentiable in x and y. The derivative of the choice that is
+/// not taken is multiplied by 0, so that an infinite one gives NaN: guard its argument too, as in
+/// `where(x < 1, x, sqrt(where(x < 1, 1, x)))`.
 Array where(const Operand& condition, const Operand& x, const Operand& y);
 /// cases[which], element by element; `which` is b1 or an integer, a scalar one takes a whole case.
 /// Differentiable in the cases.

@@ -62,7 +62,7 @@ Array median(const Operand& x, const Axes& axes = {}, bool keepdims = false);
 Array quantile(const Operand& x, double q, const Axes& axes = {}, bool keepdims = false);
 /// (sum |x|^ord)^(1/ord) over the axes: 2 is the Euclidean (of a matrix the Frobenius) norm; 1, 0 (how many
 /// differ from 0), infinity and -infinity (largest and smallest magnitude) are meant as in numpy for vectors.
-/// Integers give f32. The derivative at 0 of order 2 is NaN.
+/// Integers give f32. The derivative at 0 is 0, a subgradient; derivatives of higher order mean nothing there.
 Array norm(const Operand& x, double ord = 2, const Axes& axes = {}, bool keepdims = false);
 
 // ---- softmax
