@@ -31,8 +31,8 @@ def check(job):
         source, program = pathlib.Path(folder, "main.cpp"), pathlib.Path(folder, "main")
         source.write_text(code)
         command = [args.compiler, "-std=c++20", "-O1", "-Wall", "-Wextra", "-Werror", f"-I{ROOT}/include",
-                   str(source), "-o", str(program), *link_flags(args.build)]
-        made = subprocess.run(command, capture_output=True, text=True)
+                   source.name, "-o", program.name, *link_flags(args.build)]   # relative: messages show the path
+        made = subprocess.run(command, cwd=folder, capture_output=True, text=True)
         if made.returncode != 0:
             return f"{where}: does not compile:\n{made.stderr}"
         try:
