@@ -36,7 +36,7 @@ Array gelu_tanh_of(const Array& x) {
 }
 
 Array gelu_erf_of(const Array& x) {
-  const Array tail = op::erfc(op::mul(number(-1 / std::numbers::sqrt2, x), x));
+  const Array tail = op::erfc(op::mul(number(-std::sqrt(0.5), x), x));
   return op::mul(op::mul(number(0.5, x), x), tail);
 }
 
@@ -73,9 +73,12 @@ Array sinc_of(const Array& x) {
 
 Array relu(const Operand& x) {
   AtSource at(x.source());
-  const Array p = as_dtype(x, is_bool(common_dtype({&x}, "relu")) ? i32 : common_dtype({&x}, "relu"), "relu");
-  // Not a max, whose derivative at 0 is one half.
-  return op::select(op::le(p, number(0, p)), number(0, p), p);
+  const DType dtype = common_dtype({&x}, "relu");
+  const Array p = as_dtype(x, is_bool(dtype) ? i32 : dtype, "relu");
+  const Array zero = number(0, p);
+  if (!is_float(p.dtype())) return op::max(p, zero);
+  // The max alone has the derivative one half at 0; of the constant only NaN gets past it.
+  return op::select(op::gt(p, zero), p, op::max(op::stop_gradient(p), zero));
 }
 
 Array leaky_relu(const Operand& x, double slope) {
@@ -96,7 +99,7 @@ Array silu(const Operand& x) {
   return derived([](const Array& p) { return op::mul(p, op::logistic(p)); }, x, "silu");
 }
 Array gelu_tanh(const Operand& x) {
-  return derived_in_f32(gelu_tanh_of, x, "gelu_tanh");
+  return derived(gelu_tanh_of, x, "gelu_tanh");
 }
 Array gelu_erf(const Operand& x) {
   return derived_in_f32(gelu_erf_of, x, "gelu_erf");

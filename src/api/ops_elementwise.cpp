@@ -113,7 +113,16 @@ Array operator*(const Operand& x, const Operand& y) {
   return number_binary(op::mul, x, y, "mul");
 }
 Array operator/(const Operand& x, const Operand& y) {
-  return number_binary(op::div, x, y, "div");
+  AtSource at(x.source());
+  const DType dtype = common_dtype({&x, &y}, "div");
+  if (y.is_literal() || x.is_literal() || !is_float(dtype)) return number_binary(op::div, x, y, "div");
+  Arrays p{as_dtype(x, dtype, "div"), as_dtype(y, dtype, "div")};
+  const bool repeated =
+      p[1].rank() > 0 && broadcast_shapes(p[0].shape(), p[1].shape(), "div") != p[1].shape();
+  // A product with the reciprocals of the divisor before it is repeated: fewer divisions, one more rounding.
+  if (repeated) p[1] = op::integer_pow(p[1], -1);
+  broadcast_together(p, "div");
+  return repeated ? op::mul(p[0], p[1]) : op::div(p[0], p[1]);
 }
 Array operator%(const Operand& x, const Operand& y) {
   return number_binary(op::rem, x, y, "rem");

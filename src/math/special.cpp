@@ -228,9 +228,14 @@ double hurwitz_sum(double s, double q, bool scaled) {
   return sum;
 }
 
-/// zeta(s, q) for an integer s > 1 and q < 0 that is none: the terms below zero form the difference of two
-/// zeta functions with positive arguments, so that a large |q| costs no time.
+/// zeta(s, q) for an integer s > 1 and q < 0 that is none. Far from 0 the terms below it form the difference
+/// of two zeta functions with positive arguments, so that a large |q| costs no time.
 double zeta_negative(double s, double q) {
+  if (q > -32) {
+    double sum = 0;
+    for (; q < 0; ++q) sum += std::pow(q, -s);
+    return sum + hurwitz_sum(s, q, false);
+  }
   const double fraction = q - std::floor(q);
   const double mirrored = hurwitz_sum(s, 1 - fraction, false) - hurwitz_sum(s, 1 - q, false);
   return hurwitz_sum(s, fraction, false) + (std::fmod(s, 2) == 0 ? mirrored : -mirrored);
@@ -306,8 +311,8 @@ double zeta(double s, double q) {
   if (s == 1) return infinity;
   if (q == infinity) return 0;
   if (q <= 0) {
-    if (is_integer(q)) return infinity;
-    return is_integer(s) && q != -infinity ? zeta_negative(s, q) : nan;
+    if (std::floor(q) == q) return infinity;
+    return is_integer(s) ? zeta_negative(s, q) : nan;
   }
   if (s == infinity) return q > 1 ? 0 : q == 1 ? 1 : infinity;
   return hurwitz_sum(s, q, false);
@@ -317,8 +322,8 @@ double polygamma(double n, double x) {
   if (!(n >= 0) || !is_integer(n) || std::isnan(x)) return nan;
   if (n == 0) return digamma(x);
   const double sign = std::fmod(n, 2) == 0 ? -1 : 1, s = n + 1;
+  if (x == infinity) return nan;
   const double factorial = std::tgamma(s), sum = zeta(s, x);
-  if (x == infinity) return sign * 0.0;
   if (!(x > 0)) return sum == 0 ? sign * 0.0 : sign * factorial * sum;
   if (factorial < 1e300 && sum > 1e-290 && sum < 1e290) return sign * factorial * sum;
   // One of the factors over- or underflows though the product may not: scale by x^s and use the range of

@@ -55,13 +55,14 @@ double betainc(double a, double b, double x);
 float betainc(float a, float b, float x);
 
 /// Hurwitz zeta function, the sum of (q + k)^-s over k >= 0. inf at s = 1, NaN for s < 1. For q <= 0: inf
-/// where q is an integer, otherwise NaN unless s is an integer. Within 8 ulp for q > 0 and s up to about 50.
+/// where q is an integer or -inf, otherwise NaN unless s is an integer. Within 8 ulp for q > 0 and s up to
+/// about 50.
 double zeta(double s, double q);
 /// @copydoc zeta(double, double)
 float zeta(float s, float q);
 
-/// n-th derivative of digamma. NaN unless n is a non-negative integer; n = 0 is digamma. For x <= 0 as
-/// digamma and zeta: (-1)^(n+1) inf at the poles. Within 10 ulp for x > 0 and n up to 300.
+/// n-th derivative of digamma. NaN unless n is a non-negative integer; n = 0 is digamma; for n > 0 NaN at
+/// inf. For x <= 0 as digamma and zeta: (-1)^(n+1) inf at the poles. Within 10 ulp for x > 0 and n up to 300.
 double polygamma(double n, double x);
 /// @copydoc polygamma(double, double)
 float polygamma(float n, float x);

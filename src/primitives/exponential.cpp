@@ -5,6 +5,7 @@
 #include <numbers>
 
 #include "core/builder.h"
+#include "math/xla.h"
 #include "primitives/elementwise.h"
 
 namespace anadrome {
@@ -19,6 +20,19 @@ template <class T> T log_of_sum(T a, T b) {
 template <class T> T logistic_of(T x) {
   const T small = std::exp(-std::fabs(x));  // never overflows, so that both tails are accurate
   return (x >= 0 ? T{1} : small) / (1 + small);
+}
+
+/// 2^x. The 16-bit floats round the product x log 2 too, as XLA does.
+void eval_exp2(const EvalIn& in) {
+  dispatch_float(in.in[0].dtype, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    eval_unary<T>(in, [](auto x) {
+      if constexpr (is_half<T>)
+        return std::exp(static_cast<float>(T(x * static_cast<float>(T(std::numbers::ln2_v<float>)))));
+      else
+        return math::xla::exp2(x);
+    });
+  });
 }
 
 /// exp(x - y), the share of the operand x in the sum; +inf counts as 0, so that it is not NaN there.
@@ -44,12 +58,12 @@ constinit const Prim prim::exp = {
     .cost = cost_transcendental,
 };
 
-// exp2: 2^x.
+// exp2: 2^x (errors: math/xla.h).
 constinit const Prim prim::exp2 = {
     .name = "exp2",
     .work = Work::elementwise,
     .type = float_elementwise,
-    .eval = [](const EvalIn& in) { eval_float(in, [](auto x) { return std::exp2(x); }); },
+    .eval = eval_exp2,
     .jvp = [](const JvpIn& in) -> Arrays {
       return {op::mul(in.t[0], op::mul(op::number_like(std::numbers::ln2, in.y[0]), in.y[0]))};
     },

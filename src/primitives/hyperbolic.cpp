@@ -2,28 +2,29 @@
 #include <cmath>
 
 #include "core/builder.h"
+#include "math/xla.h"
 #include "primitives/elementwise.h"
 
 namespace anadrome {
 
-// sinh: the hyperbolic sine.
+// sinh: the hyperbolic sine (errors: math/xla.h).
 constinit const Prim prim::sinh = {
     .name = "sinh",
     .work = Work::elementwise,
     .type = float_elementwise,
-    .eval = [](const EvalIn& in) { eval_float(in, [](auto x) { return std::sinh(x); }); },
+    .eval = [](const EvalIn& in) { eval_float(in, [](auto x) { return math::xla::sinh(x); }); },
     .jvp = [](const JvpIn& in) -> Arrays { return {op::mul(in.t[0], op::cosh(in.x[0]))}; },
     .transpose = nonlinear,
     .batch = batch_elementwise,
     .cost = cost_transcendental,
 };
 
-// cosh: the hyperbolic cosine.
+// cosh: the hyperbolic cosine (errors: math/xla.h).
 constinit const Prim prim::cosh = {
     .name = "cosh",
     .work = Work::elementwise,
     .type = float_elementwise,
-    .eval = [](const EvalIn& in) { eval_float(in, [](auto x) { return std::cosh(x); }); },
+    .eval = [](const EvalIn& in) { eval_float(in, [](auto x) { return math::xla::cosh(x); }); },
     .jvp = [](const JvpIn& in) -> Arrays { return {op::mul(in.t[0], op::sinh(in.x[0]))}; },
     .transpose = nonlinear,
     .batch = batch_elementwise,

@@ -1,9 +1,10 @@
 // erf, erfc, erf_inv, lgamma, digamma, polygamma, zeta, igamma, igammac, igamma_grad_a, betainc, bessel_i0e,
-// bessel_i1e, xlogy. Values come from math/special.h, which states the errors.
+// bessel_i1e, xlogy. Values come from math/special.h and math/xla.h, which state the errors.
 #include <cmath>
 
 #include "core/builder.h"
 #include "math/special.h"
+#include "math/xla.h"
 #include "primitives/elementwise.h"
 
 namespace anadrome {
@@ -43,9 +44,9 @@ Arrays jvp_betainc(const JvpIn& in) {
   if (in.has(0) || in.has(1)) no_derivative(in, "the parameters a and b");
   const Array &a = in.x[0], &b = in.x[1], &x = in.x[2];
   const auto less_one = [](const Array& v) { return op::sub(v, op::number_like(1, v)); };
-  const Array powers = op::add(op::mul(less_one(b), op::log1p(op::neg(x))), op::mul(less_one(a), op::log(x)));
   const Array log_beta = op::sub(op::add(op::lgamma(a), op::lgamma(b)), op::lgamma(op::add(a, b)));
-  return {op::mul(in.t[2], op::exp(op::sub(powers, log_beta)))};
+  const Array power_of_x = op::sub(op::mul(less_one(a), op::log(x)), log_beta);
+  return {op::mul(in.t[2], op::exp(op::add(op::mul(less_one(b), op::log1p(op::neg(x))), power_of_x)))};
 }
 
 void eval_betainc(const EvalIn& in) {
@@ -56,7 +57,8 @@ void eval_betainc(const EvalIn& in) {
     };
     T* y = static_cast<T*>(in.y[0]);
     const std::int64_t n = in.out[0].elements();
-    for (std::int64_t i = 0; i < n; ++i) y[i] = static_cast<T>(math::betainc(at(0, i), at(1, i), at(2, i)));
+    for (std::int64_t i = 0; i < n; ++i)
+      y[i] = static_cast<T>(math::xla::betainc(at(0, i), at(1, i), at(2, i)));
   });
 }
 
@@ -106,7 +108,7 @@ constinit const Prim prim::erf_inv = {
     .name = "erf_inv",
     .work = Work::elementwise,
     .type = float_elementwise,
-    .eval = [](const EvalIn& in) { eval_float(in, [](auto x) { return math::erf_inv(x); }); },
+    .eval = [](const EvalIn& in) { eval_float(in, [](auto x) { return math::xla::erf_inv(x); }); },
     .jvp = [](const JvpIn& in) -> Arrays {
       const Array growth = op::exp(op::mul(in.y[0], in.y[0]));
       return {op::mul(in.t[0], op::mul(op::number_like(root_pi / 2, in.y[0]), growth))};
@@ -121,7 +123,7 @@ constinit const Prim prim::lgamma = {
     .name = "lgamma",
     .work = Work::elementwise,
     .type = float_elementwise,
-    .eval = [](const EvalIn& in) { eval_float(in, [](auto x) { return math::lgamma(x); }); },
+    .eval = [](const EvalIn& in) { eval_float(in, [](auto x) { return math::xla::lgamma(x); }); },
     .jvp = [](const JvpIn& in) -> Arrays { return {op::mul(in.t[0], op::digamma(in.x[0]))}; },
     .transpose = nonlinear,
     .batch = batch_elementwise,
@@ -133,7 +135,7 @@ constinit const Prim prim::digamma = {
     .name = "digamma",
     .work = Work::elementwise,
     .type = float_elementwise,
-    .eval = [](const EvalIn& in) { eval_float(in, [](auto x) { return math::digamma(x); }); },
+    .eval = [](const EvalIn& in) { eval_float(in, [](auto x) { return math::xla::digamma(x); }); },
     .jvp = [](const JvpIn& in) -> Arrays {
       return {op::mul(in.t[0], op::polygamma(op::number_like(1, in.x[0]), in.x[0]))};
     },
@@ -171,7 +173,7 @@ constinit const Prim prim::igamma = {
     .name = "igamma",
     .work = Work::elementwise,
     .type = float_elementwise,
-    .eval = [](const EvalIn& in) { eval_float(in, [](auto a, auto b) { return math::igamma(a, b); }); },
+    .eval = [](const EvalIn& in) { eval_float(in, [](auto a, auto b) { return math::xla::igamma(a, b); }); },
     .jvp = [](const JvpIn& in) -> Arrays {
       return {add_tangents(scaled(in.t[0], [&] { return op::igamma_grad_a(in.x[0], in.x[1]); }),
                            scaled(in.t[1], [&] { return gamma_density(in.x[0], in.x[1]); }))};
@@ -186,7 +188,7 @@ constinit const Prim prim::igammac = {
     .name = "igammac",
     .work = Work::elementwise,
     .type = float_elementwise,
-    .eval = [](const EvalIn& in) { eval_float(in, [](auto a, auto b) { return math::igammac(a, b); }); },
+    .eval = [](const EvalIn& in) { eval_float(in, [](auto a, auto b) { return math::xla::igammac(a, b); }); },
     .jvp = [](const JvpIn& in) -> Arrays {
       return {add_tangents(scaled(in.t[0], [&] { return op::neg(op::igamma_grad_a(in.x[0], in.x[1])); }),
                            scaled(in.t[1], [&] { return op::neg(gamma_density(in.x[0], in.x[1])); }))};
@@ -202,7 +204,9 @@ constinit const Prim prim::igamma_grad_a = {
     .work = Work::elementwise,
     .type = float_elementwise,
     .eval =
-        [](const EvalIn& in) { eval_float(in, [](auto a, auto b) { return math::igamma_grad_a(a, b); }); },
+        [](const EvalIn& in) {
+          eval_float(in, [](auto a, auto b) { return math::xla::igamma_grad_a(a, b); });
+        },
     .jvp = no_rule("the second derivative of igamma in a has no closed form here"),
     .transpose = nonlinear,
     .batch = batch_elementwise,
