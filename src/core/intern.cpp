@@ -100,23 +100,20 @@ bool same_parts(const Program& a, const Program& b) {
 /// twice on each of many levels is compared once.
 class Proven {
  public:
-  Proven() : outermost_(current_ == nullptr) {
-    if (outermost_) current_ = &pairs_;
-  }
+  Proven() { ++depth_; }
   ~Proven() {
-    if (outermost_) current_ = nullptr;
+    if (--depth_ == 0) pairs_.clear();
   }
   Proven(const Proven&) = delete;
-  bool contains(const Program& a, const Program& b) const { return current_->count({&a, &b}) != 0; }
-  void add(const Program& a, const Program& b) { current_->insert({&a, &b}); }
+  bool contains(const Program& a, const Program& b) const { return pairs_.count({&a, &b}) != 0; }
+  void add(const Program& a, const Program& b) { pairs_.insert({&a, &b}); }
 
  private:
-  using Pairs = std::set<std::pair<const Program*, const Program*>>;
-  static thread_local Pairs* current_;
-  bool outermost_;
-  Pairs pairs_;
+  static thread_local int depth_;
+  static thread_local std::set<std::pair<const Program*, const Program*>> pairs_;
 };
-thread_local Proven::Pairs* Proven::current_ = nullptr;
+thread_local int Proven::depth_ = 0;
+thread_local std::set<std::pair<const Program*, const Program*>> Proven::pairs_;
 
 Program canonical_copy(const Program& program) {
   Program copy = program;
