@@ -22,7 +22,7 @@ target_compile_options(anadrome_settings INTERFACE
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   target_compile_options(anadrome_settings INTERFACE -fpch-preprocess)      # for ccache
   if(CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
-    target_compile_options(anadrome_settings INTERFACE -Wno-restrict -Wno-stringop-overflow)  # false alarms: gcc bugs 105651, 105329
+    target_compile_options(anadrome_settings INTERFACE -Wno-restrict)       # false alarms: gcc bug 105651
   endif()
 endif()
 
