@@ -19,8 +19,9 @@ inline IndexDims index_dims(const GatherAttr& g) {
           g.operand_batching_dims, g.indices_batching_dims, g.mode};
 }
 inline IndexDims index_dims(const ScatterAttr& s) {
+  const bool clips = s.mode == IndexMode::clip;  // all other modes drop updates that do not fit
   return {s.update_window_dims,    s.inserted_dims,         s.scatter_dims,
-          s.operand_batching_dims, s.indices_batching_dims, s.mode};
+          s.operand_batching_dims, s.indices_batching_dims, clips ? IndexMode::clip : IndexMode::fill_or_drop};
 }
 
 /// True if `axis` is in the list.
