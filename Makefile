@@ -2,7 +2,7 @@
 BUILD := build/release
 JOBS ?= $(shell nproc)
 
-.PHONY: demo test build bench format check clean install-packages configure
+.PHONY: demo test build bench mutation format check clean install-packages configure
 
 demo: configure
 	cmake --build $(BUILD) --target anadrome_cli -j $(JOBS)
@@ -17,6 +17,11 @@ build: configure
 bench: configure
 	cmake --build $(BUILD) --target bench -j $(JOBS)
 	@for program in $(BUILD)/bench/*; do [ -x "$$program" ] || continue; "$$program" || exit 1; done
+
+# Breaks every rule of every primitive in turn: a test must notice each.
+mutation: configure
+	cmake --build $(BUILD) --target test_rules -j $(JOBS)
+	python3 tools/mutation_proof.py --build $(BUILD) --jobs $(JOBS)
 
 check: build
 	python3 tools/check_includes.py
