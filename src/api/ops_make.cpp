@@ -185,7 +185,8 @@ Array detail::real_range(double lo, double hi, double step, DType dtype, std::so
   if (step == 0 || !std::isfinite(count)) refuse("arange: the step never arrives. Give another step.");
   Array result = uninitialized(Type{dtype, {count > 0 ? static_cast<std::int64_t>(count) : 0}});
   char* out = static_cast<char*>(mutable_data(result));
-  // As numpy fills: the first two elements are rounded to the dtype, and their difference is the step of the others.
+  // As numpy fills: the first two elements are rounded to the dtype, and their difference is the step of the
+  // others.
   const auto rounded = [dtype](double v) { return Literal::of(v, dtype).as_double(); };
   const double first = rounded(lo), delta = rounded(rounded(lo + step) - first);
   for (std::int64_t i = 0; i < result.size(); ++i, out += item_size(dtype))

@@ -17,10 +17,14 @@ struct Format {
 
 Format format_of(DType dtype) {
   switch (dtype) {
-    case bf16: return {8, -126};
-    case f16: return {11, -14};
-    case f32: return {24, -126};
-    default: return {53, -1022};
+    case bf16:
+      return {8, -126};
+    case f16:
+      return {11, -14};
+    case f32:
+      return {24, -126};
+    default:
+      return {53, -1022};
   }
 }
 
@@ -31,9 +35,13 @@ Number ulp(Number x, DType dtype) {
   return std::ldexp(Number(1), exponent - (format.digits - 1));
 }
 
-Number unit_roundoff(DType dtype) { return std::ldexp(Number(1), 1 - format_of(dtype).digits); }
+Number unit_roundoff(DType dtype) {
+  return std::ldexp(Number(1), 1 - format_of(dtype).digits);
+}
 
-Number smallest_normal(DType dtype) { return std::ldexp(Number(1), format_of(dtype).least_exponent); }
+Number smallest_normal(DType dtype) {
+  return std::ldexp(Number(1), format_of(dtype).least_exponent);
+}
 
 bool equal(Number got, Number want, bool zero_has_sign) {
   if (std::isnan(got) || std::isnan(want)) return std::isnan(got) && std::isnan(want);
@@ -46,26 +54,32 @@ Number unit_of(Number want, const Rule& rule, DType dtype) {
 }
 
 /// Whether a table that counts subnormal numbers as zero may say `want` for `got`.
-bool flushed(Number got, Number want, DType dtype) { return want == 0 && std::abs(got) < smallest_normal(dtype); }
+bool flushed(Number got, Number want, DType dtype) {
+  return want == 0 && std::abs(got) < smallest_normal(dtype);
+}
 
 bool close(Number got, Number want, const Rule& rule, DType dtype) {
   if (rule.flushed && flushed(got, want, dtype)) return true;
-  if (std::isnan(got) || std::isnan(want) || std::isinf(got) || std::isinf(want)) return equal(got, want, true);
+  if (std::isnan(got) || std::isnan(want) || std::isinf(got) || std::isinf(want))
+    return equal(got, want, true);
   if (rule.unit == Rule::Unit::bits) return equal(got, want, rule.zero_has_sign);
   return std::abs(got - want) <= rule.bound * unit_of(want, rule, dtype);
 }
 
 std::string text_of(Number x, DType dtype) {
   char text[64];
-  if (is_float(dtype)) std::snprintf(text, sizeof text, "%.17Lg", x);
-  else std::snprintf(text, sizeof text, "%.20Lg", x);
+  if (is_float(dtype))
+    std::snprintf(text, sizeof text, "%.17Lg", x);
+  else
+    std::snprintf(text, sizeof text, "%.20Lg", x);
   return text;
 }
 
 std::string bound_text(const Rule& rule) {
   if (rule.unit == Rule::Unit::bits) return "exact";
   char text[64];
-  std::snprintf(text, sizeof text, "%g %s", rule.bound, rule.unit == Rule::Unit::ulps ? "ulp" : "u max(1,|want|)");
+  std::snprintf(text, sizeof text, "%g %s", rule.bound,
+                rule.unit == Rule::Unit::ulps ? "ulp" : "u max(1,|want|)");
   return text;
 }
 
@@ -88,7 +102,8 @@ std::string difference(const Array& got, const Json& want, const Rule& rule, con
   if (reference) r = numbers_from(*reference, dtype_of_tag(reference->at("dt").get<std::string>()));
   for (std::size_t i = 0; i < g.size(); ++i) {
     const bool finite_reference = !r.empty() && std::isfinite(r[i]) && std::isfinite(w[i]);
-    const bool near_reference = finite_reference && is_float(type.dtype) && close(g[i], r[i], rule, type.dtype);
+    const bool near_reference =
+        finite_reference && is_float(type.dtype) && close(g[i], r[i], rule, type.dtype);
     const bool near_table = !(rule.reference_only && finite_reference) && close(g[i], w[i], rule, type.dtype);
     if (near_table || near_reference) continue;
     std::string text = "element " + std::to_string(i) + ": got " + text_of(g[i], type.dtype) + ", want " +

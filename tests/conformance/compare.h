@@ -1,4 +1,5 @@
-// Comparison of results with the golden tables: exact, in units in the last place, or mixed absolute and relative.
+// Comparison of results with the golden tables: exact, in units in the last place, or mixed absolute and
+// relative.
 #pragma once
 #include <string>
 
@@ -17,15 +18,15 @@ struct Rule {
   double bound = 0;
   /// Under `bits`: whether 0 and -0 differ. Derivatives may differ in the sign of zero.
   bool zero_has_sign = true;
-  /// The table counts subnormal numbers as zero. Where it says 0, a subnormal result is right too; where it says
-  /// infinity, the reciprocal of a subnormal number is.
+  /// The table counts subnormal numbers as zero. Where it says 0, a subnormal result is right too; where it
+  /// says infinity, the reciprocal of a subnormal number is.
   bool flushed = false;
   /// Only the float64 reference counts, where there is one.
   bool reference_only = false;
 };
 
-/// Empty when `got` has the type of `want` and every element is close enough to it (or to `reference`, the float64
-/// values at the same inputs, where that is given); otherwise the first difference.
+/// Empty when `got` has the type of `want` and every element is close enough to it (or to `reference`, the
+/// float64 values at the same inputs, where that is given); otherwise the first difference.
 std::string difference(const Array& got, const Json& want, const Rule& rule, const Json* reference = nullptr);
 
 }  // namespace anadrome::conformance

@@ -14,44 +14,57 @@ namespace anadrome::conformance {
 
 namespace {
 
-template <class T>
-struct As {
-  using type = T;
-};
+template <class T> struct As { using type = T; };
 
 /// Calls `f` with the element type that stores a dtype.
-template <class F>
-auto with_element(DType dtype, F&& f) {
+template <class F> auto with_element(DType dtype, F&& f) {
   switch (dtype) {
-    case b1: return f(As<bool>{});
-    case i8: return f(As<std::int8_t>{});
-    case i16: return f(As<std::int16_t>{});
-    case i32: return f(As<std::int32_t>{});
-    case i64: return f(As<std::int64_t>{});
-    case u8: return f(As<std::uint8_t>{});
-    case u16: return f(As<std::uint16_t>{});
-    case u32: return f(As<std::uint32_t>{});
-    case u64: return f(As<std::uint64_t>{});
-    case bf16: return f(As<math::BFloat16>{});
-    case f16: return f(As<math::Float16>{});
-    case f32: return f(As<float>{});
-    case f64: return f(As<double>{});
-    default: throw std::runtime_error("complex elements are not read");
+    case b1:
+      return f(As<bool>{});
+    case i8:
+      return f(As<std::int8_t>{});
+    case i16:
+      return f(As<std::int16_t>{});
+    case i32:
+      return f(As<std::int32_t>{});
+    case i64:
+      return f(As<std::int64_t>{});
+    case u8:
+      return f(As<std::uint8_t>{});
+    case u16:
+      return f(As<std::uint16_t>{});
+    case u32:
+      return f(As<std::uint32_t>{});
+    case u64:
+      return f(As<std::uint64_t>{});
+    case bf16:
+      return f(As<math::BFloat16>{});
+    case f16:
+      return f(As<math::Float16>{});
+    case f32:
+      return f(As<float>{});
+    case f64:
+      return f(As<double>{});
+    default:
+      throw std::runtime_error("complex elements are not read");
   }
 }
 
-template <class T>
-T element_from(Number value) {
+template <class T> T element_from(Number value) {
   // The tables give half-precision numbers as doubles, which math::BFloat16 and Float16 round once.
-  if constexpr (math::is_half<T>) return T(static_cast<double>(value));
-  else if constexpr (std::is_floating_point_v<T>) return static_cast<T>(static_cast<double>(value));
-  else return static_cast<T>(value);
+  if constexpr (math::is_half<T>)
+    return T(static_cast<double>(value));
+  else if constexpr (std::is_floating_point_v<T>)
+    return static_cast<T>(static_cast<double>(value));
+  else
+    return static_cast<T>(value);
 }
 
-template <class T>
-Number number_of(T value) {
-  if constexpr (math::is_half<T>) return static_cast<float>(value);
-  else return static_cast<Number>(value);
+template <class T> Number number_of(T value) {
+  if constexpr (math::is_half<T>)
+    return static_cast<float>(value);
+  else
+    return static_cast<Number>(value);
 }
 
 }  // namespace

@@ -1,9 +1,8 @@
 // Arrays of the golden tables: {"dt": tag, "sh": [dims], "v": [values]}, and their elements as numbers.
 #pragma once
+#include <nlohmann/json.hpp>
 #include <string_view>
 #include <vector>
-
-#include <nlohmann/json.hpp>
 
 #include "anadrome/array.h"
 

@@ -19,10 +19,14 @@ std::filesystem::path read_arguments(int argc, char** argv, Options& options) {
   std::filesystem::path path;
   for (int i = 1; i < argc; ++i) {
     const std::string argument = argv[i];
-    if (argument == "--backend" && i + 1 < argc) options.backend = argv[++i];
-    else if (argument == "--filter" && i + 1 < argc) options.filter = argv[++i];
-    else if (path.empty() && !argument.starts_with("--")) path = argument;
-    else throw std::runtime_error(usage);
+    if (argument == "--backend" && i + 1 < argc)
+      options.backend = argv[++i];
+    else if (argument == "--filter" && i + 1 < argc)
+      options.filter = argv[++i];
+    else if (path.empty() && !argument.starts_with("--"))
+      path = argument;
+    else
+      throw std::runtime_error(usage);
   }
   if (path.empty()) throw std::runtime_error(usage);
   return path;
@@ -35,9 +39,12 @@ int run(int argc, char** argv) {
   if (!in) throw std::runtime_error("cannot read " + path.string());
   const Json table = Json::parse(in);
   Report report;
-  if (table.contains("programs")) run_programs(table.at("programs"), path, options, report);
-  else if (table.contains("cases") && !table.contains("notation")) run_ops(table.at("cases"), path, options, report);
-  else throw std::runtime_error("no runner for the table " + path.string());
+  if (table.contains("programs"))
+    run_programs(table.at("programs"), path, options, report);
+  else if (table.contains("cases") && !table.contains("notation"))
+    run_ops(table.at("cases"), path, options, report);
+  else
+    throw std::runtime_error("no runner for the table " + path.string());
   return report.close();
 }
 

@@ -28,17 +28,29 @@ void add_random(OpTable& table);
 const OpTable& op_table();
 
 // ---- attributes
-inline std::int64_t integer(const Params& p, const char* name) { return p.at(name).get<std::int64_t>(); }
-inline double real(const Params& p, const char* name) { return p.at(name).get<double>(); }
-inline bool flag(const Params& p, const char* name) { return p.contains(name) && p.at(name).get<bool>(); }
-inline std::string text(const Params& p, const char* name) { return p.at(name).get<std::string>(); }
-inline DType dtype_in(const Params& p, const char* name) { return dtype_of_tag(text(p, name)); }
+inline std::int64_t integer(const Params& p, const char* name) {
+  return p.at(name).get<std::int64_t>();
+}
+inline double real(const Params& p, const char* name) {
+  return p.at(name).get<double>();
+}
+inline bool flag(const Params& p, const char* name) {
+  return p.contains(name) && p.at(name).get<bool>();
+}
+inline std::string text(const Params& p, const char* name) {
+  return p.at(name).get<std::string>();
+}
+inline DType dtype_in(const Params& p, const char* name) {
+  return dtype_of_tag(text(p, name));
+}
 inline Shape ints(const Json& list) {
   Shape result;
   for (const Json& i : list) result.push_back(i.get<std::int64_t>());
   return result;
 }
 /// A list of integers; absent: empty.
-inline Shape ints(const Params& p, const char* name) { return p.contains(name) ? ints(p.at(name)) : Shape(); }
+inline Shape ints(const Params& p, const char* name) {
+  return p.contains(name) ? ints(p.at(name)) : Shape();
+}
 
 }  // namespace anadrome::conformance

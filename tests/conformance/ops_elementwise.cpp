@@ -1,6 +1,5 @@
 // Entries of the elementwise operations.
 #include "anadrome/ops/elementwise.h"
-
 #include "conformance/op_table.h"
 
 namespace anadrome::conformance {
@@ -15,7 +14,9 @@ OpFunction binary(Array (*function)(const Operand&, const Operand&)) {
   return [function](const Arrays& in, const Params&) -> Arrays { return {function(in.at(0), in.at(1))}; };
 }
 OpFunction ternary(Array (*function)(const Operand&, const Operand&, const Operand&)) {
-  return [function](const Arrays& in, const Params&) -> Arrays { return {function(in.at(0), in.at(1), in.at(2))}; };
+  return [function](const Arrays& in, const Params&) -> Arrays {
+    return {function(in.at(0), in.at(1), in.at(2))};
+  };
 }
 
 void add_functions(OpTable& table) {
@@ -117,8 +118,12 @@ void add_rounding(OpTable& table) {
   table["isnan"] = unary(isnan);
   table["isinf"] = unary(isinf);
   table["nan_to_num"] = unary(nan_to_num);
-  table["convert"] = [](const Arrays& in, const Params& p) -> Arrays { return {convert(in.at(0), dtype_in(p, "to"))}; };
-  table["bitcast"] = [](const Arrays& in, const Params& p) -> Arrays { return {bitcast(in.at(0), dtype_in(p, "to"))}; };
+  table["convert"] = [](const Arrays& in, const Params& p) -> Arrays {
+    return {convert(in.at(0), dtype_in(p, "to"))};
+  };
+  table["bitcast"] = [](const Arrays& in, const Params& p) -> Arrays {
+    return {bitcast(in.at(0), dtype_in(p, "to"))};
+  };
   table["reduce_precision"] = [](const Arrays& in, const Params& p) -> Arrays {
     const int exponent_bits = static_cast<int>(integer(p, "exponent_bits"));
     return {reduce_precision(in.at(0), exponent_bits, static_cast<int>(integer(p, "mantissa_bits")))};

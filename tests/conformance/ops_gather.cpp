@@ -1,6 +1,5 @@
 // Entries of the operations that read and update by index arrays.
 #include "anadrome/ops/gather.h"
-
 #include "conformance/op_table.h"
 
 namespace anadrome::conformance {
@@ -22,7 +21,8 @@ Arrays gathered(const Arrays& in, const Params& p) {
   return {gather(in.at(0), in.at(1), dims, ints(p, "slice_sizes"), mode)};
 }
 
-using ScatterFunction = Array (*)(const Operand&, const Operand&, const Operand&, const ScatterDims&, OutOfBounds);
+using ScatterFunction = Array (*)(const Operand&, const Operand&, const Operand&, const ScatterDims&,
+                                  OutOfBounds);
 
 OpFunction scattered(ScatterFunction function) {
   return [function](const Arrays& in, const Params& p) -> Arrays {
@@ -57,7 +57,9 @@ void add_gather(OpTable& table) {
   table["segment_sum"] = [](const Arrays& in, const Params& p) -> Arrays {
     return {segment_sum(in.at(0), in.at(1), integer(p, "num_segments"))};
   };
-  table["interp"] = [](const Arrays& in, const Params&) -> Arrays { return {interp(in.at(0), in.at(1), in.at(2))}; };
+  table["interp"] = [](const Arrays& in, const Params&) -> Arrays {
+    return {interp(in.at(0), in.at(1), in.at(2))};
+  };
 }
 
 }  // namespace anadrome::conformance

@@ -1,7 +1,7 @@
 // Entries of the operations that read and update by index expressions.
-#include "conformance/op_table.h"
-
 #include <stdexcept>
+
+#include "conformance/op_table.h"
 
 namespace anadrome::conformance {
 
@@ -21,8 +21,7 @@ std::vector<Index> items_of(const std::string& form, const Arrays& arrays) {
 }
 
 /// An entry for x.at[...].method(update): inputs are x, the index arrays, the update.
-template <class Update>
-OpFunction update(Update method) {
+template <class Update> OpFunction update(Update method) {
   return [method](const Arrays& in, const Params& p) -> Arrays {
     const Arrays indices(in.begin() + 1, in.end() - 1);
     const At place(in.at(0), items_of(text(p, "form"), indices));

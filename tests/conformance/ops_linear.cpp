@@ -1,8 +1,7 @@
 // Entries of the products of vectors, matrices and higher arrays.
-#include "anadrome/ops/linear.h"
-
 #include <stdexcept>
 
+#include "anadrome/ops/linear.h"
 #include "conformance/op_table.h"
 
 namespace anadrome::conformance {
@@ -30,10 +29,14 @@ Arrays tensor_product(const Arrays& in, const Params& p) {
 Arrays summed(const Arrays& in, const Params& p) {
   const std::string subscripts = text(p, "subscripts");
   switch (in.size()) {
-    case 1: return {einsum(subscripts, in[0])};
-    case 2: return {einsum(subscripts, in[0], in[1])};
-    case 3: return {einsum(subscripts, in[0], in[1], in[2])};
-    default: throw std::runtime_error("einsum of more than three operands has no entry");
+    case 1:
+      return {einsum(subscripts, in[0])};
+    case 2:
+      return {einsum(subscripts, in[0], in[1])};
+    case 3:
+      return {einsum(subscripts, in[0], in[1], in[2])};
+    default:
+      throw std::runtime_error("einsum of more than three operands has no entry");
   }
 }
 

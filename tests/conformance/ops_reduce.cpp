@@ -1,8 +1,7 @@
 // Entries of the operations along axes: reductions, statistics, scans, sorting, pooling.
-#include "anadrome/ops/reduce.h"
-
 #include <stdexcept>
 
+#include "anadrome/ops/reduce.h"
 #include "conformance/op_table.h"
 
 namespace anadrome::conformance {
@@ -30,10 +29,14 @@ Arrays all_true(const Arrays& in, const Params& p) {
   const Shape axes = ints(p, "axes");
   const bool keepdims = flag(p, "keepdims");
   switch (axes.rank()) {
-    case 0: return {all(in.at(0), {}, keepdims)};
-    case 1: return {all(in.at(0), {axes[0]}, keepdims)};
-    case 2: return {all(in.at(0), {axes[0], axes[1]}, keepdims)};
-    default: throw std::runtime_error("all of more than two axes has no entry");
+    case 0:
+      return {all(in.at(0), {}, keepdims)};
+    case 1:
+      return {all(in.at(0), {axes[0]}, keepdims)};
+    case 2:
+      return {all(in.at(0), {axes[0], axes[1]}, keepdims)};
+    default:
+      throw std::runtime_error("all of more than two axes has no entry");
   }
 }
 
@@ -59,8 +62,12 @@ void add_reductions(OpTable& table) {
   table["quantile"] = [](const Arrays& in, const Params& p) -> Arrays {
     return {quantile(in.at(0), real(p, "q"), integer(p, "axis"))};
   };
-  table["argmax"] = [](const Arrays& in, const Params& p) -> Arrays { return {argmax(in.at(0), integer(p, "axis"))}; };
-  table["argmin"] = [](const Arrays& in, const Params& p) -> Arrays { return {argmin(in.at(0), integer(p, "axis"))}; };
+  table["argmax"] = [](const Arrays& in, const Params& p) -> Arrays {
+    return {argmax(in.at(0), integer(p, "axis"))};
+  };
+  table["argmin"] = [](const Arrays& in, const Params& p) -> Arrays {
+    return {argmin(in.at(0), integer(p, "axis"))};
+  };
 }
 
 using Scan = Array (*)(const Operand& x, Dim axis, bool reverse);
@@ -77,11 +84,15 @@ void add_scans(OpTable& table) {
   table["cummax"] = scan(cummax);
   table["cummin"] = scan(cummin);
   table["cumlogsumexp"] = scan(cumlogsumexp);
-  table["softmax"] = [](const Arrays& in, const Params& p) -> Arrays { return {softmax(in.at(0), integer(p, "axis"))}; };
+  table["softmax"] = [](const Arrays& in, const Params& p) -> Arrays {
+    return {softmax(in.at(0), integer(p, "axis"))};
+  };
   table["log_softmax"] = [](const Arrays& in, const Params& p) -> Arrays {
     return {log_softmax(in.at(0), integer(p, "axis"))};
   };
-  table["diff"] = [](const Arrays& in, const Params& p) -> Arrays { return {diff(in.at(0), 1, integer(p, "axis"))}; };
+  table["diff"] = [](const Arrays& in, const Params& p) -> Arrays {
+    return {diff(in.at(0), 1, integer(p, "axis"))};
+  };
 }
 
 void add_sorting(OpTable& table) {
@@ -91,7 +102,9 @@ void add_sorting(OpTable& table) {
   table["argsort"] = [](const Arrays& in, const Params& p) -> Arrays {
     return {argsort(in.at(0), integer(p, "axis"), flag(p, "descending"))};
   };
-  table["sort_key_val"] = [](const Arrays& in, const Params& p) { return sort_key_val(in, integer(p, "num_keys")); };
+  table["sort_key_val"] = [](const Arrays& in, const Params& p) {
+    return sort_key_val(in, integer(p, "num_keys"));
+  };
   table["top_k"] = [](const Arrays& in, const Params& p) -> Arrays {
     const TopK top = top_k(in.at(0), integer(p, "k"));
     return {top.values, top.indices};

@@ -1,6 +1,5 @@
 // Entries of the operations that make arrays and move their elements.
 #include "anadrome/ops/shape.h"
-
 #include "conformance/op_table.h"
 
 namespace anadrome::conformance {
@@ -28,7 +27,8 @@ void add_making(OpTable& table) {
     return {eye(integer(p, "n"), integer(p, "m"), integer(p, "k"), dtype_in(p, "dt"))};
   };
   table["linspace"] = [](const Arrays&, const Params& p) -> Arrays {
-    return {linspace(real(p, "start"), real(p, "stop"), integer(p, "num"), flag(p, "endpoint"), dtype_in(p, "dt"))};
+    return {linspace(real(p, "start"), real(p, "stop"), integer(p, "num"), flag(p, "endpoint"),
+                     dtype_in(p, "dt"))};
   };
 }
 
@@ -52,7 +52,9 @@ void add_axes(OpTable& table) {
   table["transpose"] = [](const Arrays& in, const Params& p) -> Arrays {
     return {transpose(in.at(0), ints(p, "perm"))};
   };
-  table["squeeze"] = [](const Arrays& in, const Params& p) -> Arrays { return {squeeze(in.at(0), ints(p, "dims"))}; };
+  table["squeeze"] = [](const Arrays& in, const Params& p) -> Arrays {
+    return {squeeze(in.at(0), ints(p, "dims"))};
+  };
   table["expand_dims"] = [](const Arrays& in, const Params& p) -> Arrays {
     return {expand_dims(in.at(0), ints(p, "dims"))};
   };
@@ -83,9 +85,13 @@ void add_joining_and_cutting(OpTable& table) {
   table["concatenate"] = [](const Arrays& in, const Params& p) -> Arrays {
     return {concatenate(in, integer(p, "axis"))};
   };
-  table["stack"] = [](const Arrays& in, const Params& p) -> Arrays { return {stack(in, integer(p, "axis"))}; };
+  table["stack"] = [](const Arrays& in, const Params& p) -> Arrays {
+    return {stack(in, integer(p, "axis"))};
+  };
   table["split"] = pieces;
-  table["tile"] = [](const Arrays& in, const Params& p) -> Arrays { return {tile(in.at(0), ints(p, "reps"))}; };
+  table["tile"] = [](const Arrays& in, const Params& p) -> Arrays {
+    return {tile(in.at(0), ints(p, "reps"))};
+  };
   table["repeat"] = [](const Arrays& in, const Params& p) -> Arrays {
     return {repeat(in.at(0), integer(p, "repeats"), integer(p, "axis"))};
   };
@@ -102,9 +108,15 @@ void add_joining_and_cutting(OpTable& table) {
 }
 
 void add_matrices(OpTable& table) {
-  table["tril"] = [](const Arrays& in, const Params& p) -> Arrays { return {tril(in.at(0), integer(p, "k"))}; };
-  table["triu"] = [](const Arrays& in, const Params& p) -> Arrays { return {triu(in.at(0), integer(p, "k"))}; };
-  table["diag"] = [](const Arrays& in, const Params& p) -> Arrays { return {diag(in.at(0), integer(p, "k"))}; };
+  table["tril"] = [](const Arrays& in, const Params& p) -> Arrays {
+    return {tril(in.at(0), integer(p, "k"))};
+  };
+  table["triu"] = [](const Arrays& in, const Params& p) -> Arrays {
+    return {triu(in.at(0), integer(p, "k"))};
+  };
+  table["diag"] = [](const Arrays& in, const Params& p) -> Arrays {
+    return {diag(in.at(0), integer(p, "k"))};
+  };
   table["trace"] = [](const Arrays& in, const Params&) -> Arrays { return {trace(in.at(0))}; };
   table["one_hot"] = [](const Arrays& in, const Params& p) -> Arrays {
     const std::int64_t axis = p.contains("axis") ? integer(p, "axis") : -1;

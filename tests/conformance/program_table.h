@@ -28,8 +28,8 @@ struct Outcome {
 };
 using Outputs = std::map<std::string, Outcome>;
 
-/// Checks that `wrong` throws an Error of the kind a user's mistake deserves whose text holds all `words`, and that
-/// `right`, the same call made right, does not throw.
+/// Checks that `wrong` throws an Error of the kind a user's mistake deserves whose text holds all `words`,
+/// and that `right`, the same call made right, does not throw.
 Outcome refused(const std::function<void()>& wrong, std::initializer_list<std::string> words,
                 const std::function<void()>& right);
 

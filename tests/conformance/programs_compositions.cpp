@@ -1,4 +1,5 @@
-// Programs that compose transforms: orders of grad, jvp, vmap and jit, Jacobians, linear maps and their transposes.
+// Programs that compose transforms: orders of grad, jvp, vmap and jit, Jacobians, linear maps and their
+// transposes.
 #include "conformance/program_table.h"
 
 namespace anadrome::conformance {
@@ -6,12 +7,13 @@ namespace anadrome::conformance {
 namespace {
 
 /// The derivative of a scalar function along 1, by forward mode.
-template <class F>
-auto forward(F f) {
+template <class F> auto forward(F f) {
   return [f](const Array& x) { return jvp(f, at(x), along(ones_like(x))).tangent; };
 }
 
-Array orders_function(const Array& x) { return sin(x[0] * x[1]) + x[2] * x[2] * x[2] * x[0] - exp(-x[1]); }
+Array orders_function(const Array& x) {
+  return sin(x[0] * x[1]) + x[2] * x[2] * x[2] * x[0] - exp(-x[1]);
+}
 
 Outputs orders(const Inputs& in) {
   const Array &x = in["x"], &v = in["v"], &u = in["u"], &X = in["X"], &V = in["V"];
@@ -91,7 +93,7 @@ Outputs trees_aux_argnums(const Inputs& in) {
   const auto [value, gradient] = value_and_grad(loss, has_aux)(p, x);
   const auto [both, both_aux] = grad<0, 1>(loss, has_aux)(p, x);
   const auto& [both_p, both_x] = both;
-  return {{"value", value.first},   {"aux0", value.second.scaled}, {"aux1", value.second.count},
+  return {{"value", value.first}, {"aux0", value.second.scaled}, {"aux1", value.second.count},
           {"grad_w", gradient.w}, {"grad_b", gradient.b},        {"both_w", both_p.w},
           {"both_x", both_x}};
 }
@@ -102,7 +104,7 @@ Outputs linearize_reuse(const Inputs& in) {
   const auto [value, linear] = linearize(f, x, y);
   const Array none_at_all = zeros_like(x);
   const auto a = linear(t1, none_at_all), b = linear(none_at_all, t2), c = linear(2 * t1, -t2);
-  return {{"f0", value.first}, {"f1", value.second}, {"a0", a.first},  {"a1", a.second},
+  return {{"f0", value.first}, {"f1", value.second}, {"a0", a.first}, {"a1", a.second},
           {"b0", b.first},     {"b1", b.second},     {"c0", c.first}, {"c1", c.second}};
 }
 

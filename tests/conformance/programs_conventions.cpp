@@ -1,4 +1,5 @@
-// Programs about conventions: stopped gradients, derivatives at kinks, perturbation confusion, integers and refusals.
+// Programs about conventions: stopped gradients, derivatives at kinks, perturbation confusion, integers and
+// refusals.
 #include <cmath>
 #include <limits>
 #include <vector>
@@ -69,8 +70,10 @@ void kinks_of_several_variables(DType dtype, Outputs& out) {
   out["prod_one_zero"] = product(vector_of({0, 2, 3}, dtype));
   out["prod_two_zeros"] = product(vector_of({0, 0, 3}, dtype));
   const Array weights = vector_of({1, 2, 3}, dtype);
-  out["sort_ties"] = grad([weights](const Array& x) { return sum(sort(x) * weights); })(vector_of({1, 1, 0}, dtype));
-  out["lse_ninf"] = grad([](const Array& x) { return logsumexp(x); })(vector_of({-infinity, -infinity}, dtype));
+  out["sort_ties"] =
+      grad([weights](const Array& x) { return sum(sort(x) * weights); })(vector_of({1, 1, 0}, dtype));
+  out["lse_ninf"] =
+      grad([](const Array& x) { return logsumexp(x); })(vector_of({-infinity, -infinity}, dtype));
 }
 
 Outputs kinks(const Inputs& in) {
@@ -82,22 +85,19 @@ Outputs kinks(const Inputs& in) {
 
 /// The two ways to take the derivative of a scalar function.
 struct Forward {
-  template <class F>
-  auto operator()(F f) const {
+  template <class F> auto operator()(F f) const {
     return [f](const Array& x) { return jvp(f, at(x), along(ones_like(x))).tangent; };
   }
 };
 struct Reverse {
-  template <class F>
-  auto operator()(F f) const {
-    return grad(f);
-  }
+  template <class F> auto operator()(F f) const { return grad(f); }
 };
 
 /// f -> (x -> d/du f(x + u) at u = 0): the derivative, through the shift operator.
-template <class D, class F>
-auto by_shift(D d, F f, DType dtype) {
-  return [d, f, dtype](const Array& x) { return d([f, x](const Array& u) { return f(x + u); })(scalar(0, dtype)); };
+template <class D, class F> auto by_shift(D d, F f, DType dtype) {
+  return [d, f, dtype](const Array& x) {
+    return d([f, x](const Array& u) { return f(x + u); })(scalar(0, dtype));
+  };
 }
 
 template <class A, class B>
@@ -106,12 +106,10 @@ void confusion(const Inputs& in, A outer, B inner, const std::string& suffix, Ou
   const DType dtype = in.dtype;
   const Array one = scalar(1, dtype), two = scalar(2, dtype), zero = scalar(0, dtype);
   const auto exponential = [](const Array& x) { return exp(x); };
-  out["1_" + suffix] = outer([=](const Array& x) {
-    return x * inner([x](const Array& y) { return x + y; })(one);
-  })(one);
-  out["2_" + suffix] = outer([=](const Array& x) {
-    return x * inner([x](const Array& y) { return x * y; })(two);
-  })(x0);
+  out["1_" + suffix] =
+      outer([=](const Array& x) { return x * inner([x](const Array& y) { return x + y; })(one); })(one);
+  out["2_" + suffix] =
+      outer([=](const Array& x) { return x * inner([x](const Array& y) { return x * y; })(two); })(x0);
   out["3_" + suffix] = outer([=](const Array& x) {
     return inner([x](const Array& y) {
       const Array product = x * y;
@@ -145,14 +143,17 @@ Outputs integer_inputs(const Inputs& in) {
   const auto [dx, dn] = vjp(f, x, n).pullback(ones_like(x));
   if (dn.is_no_gradient()) out["vjp_x"] = dx;
   out["grad_n"] = refused([&] { (void)grad<1>(f)(x, n); }, {"i32"}, [&] { (void)grad(f)(x, n); });
-  out["vector"] = refused([&] { (void)grad([](const Array& a) { return stack({a, a}); })(x); },
+  out["vector"] = refused([&] { (void)grad([](const Array& a) {
+                                  return stack({a, a});
+                                })(x); },
                           {float_tag + "[2]"}, right);
-  out["int_out"] = refused([&] { (void)grad([](const Array&) { return scalar(3, i32); })(x); }, {"i32"}, right);
-  out["ct_shape"] = refused([&] { (void)vjp(sine, x).pullback(ones({3}, dtype)); },
-                            {float_tag + "[3]", float_tag + "[]"},
-                            [&] { (void)vjp(sine, x).pullback(ones({}, dtype)); });
-  out["int_tangent"] = refused([&] { (void)jvp(twice, at(n), along(ones({}, dtype))); }, {"i32", float_tag},
-                               right_jvp);
+  out["int_out"] =
+      refused([&] { (void)grad([](const Array&) { return scalar(3, i32); })(x); }, {"i32"}, right);
+  out["ct_shape"] =
+      refused([&] { (void)vjp(sine, x).pullback(ones({3}, dtype)); }, {float_tag + "[3]", float_tag + "[]"},
+              [&] { (void)vjp(sine, x).pullback(ones({}, dtype)); });
+  out["int_tangent"] =
+      refused([&] { (void)jvp(twice, at(n), along(ones({}, dtype))); }, {"i32", float_tag}, right_jvp);
   out["tangent_shape"] = refused([&] { (void)jvp(sine, at(x), along(ones({2}, dtype))); },
                                  {float_tag + "[2]", float_tag + "[]"}, right_jvp);
   return out;

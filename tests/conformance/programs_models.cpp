@@ -1,4 +1,5 @@
-// Programs that are models: a Gaussian mixture, an attention block, training with momentum, dropout, embeddings.
+// Programs that are models: a Gaussian mixture, an attention block, training with momentum, dropout,
+// embeddings.
 #include <cmath>
 #include <numbers>
 #include <vector>
@@ -31,12 +32,8 @@ Outputs gaussian_mixture(const Inputs& in) {
   };
   const auto [value, gradient] = value_and_grad<0, 1, 2, 3>(L)(alpha, mu, q, l);
   const auto& [dalpha, dmu, dq, dl] = gradient;
-  return {{"L", value},
-          {"dalpha", dalpha},
-          {"dmu", dmu},
-          {"dq", dq},
-          {"dl", dl},
-          {"hess_alpha", hessian(L)(alpha, mu, q, l)}};
+  return {{"L", value}, {"dalpha", dalpha}, {"dmu", dmu},
+          {"dq", dq},   {"dl", dl},         {"hess_alpha", hessian(L)(alpha, mu, q, l)}};
 }
 
 struct Attention {
@@ -79,12 +76,16 @@ Outputs mlp_sgd(const Inputs& in) {
   };
   const auto momentum = [](const Array& m, const Array& g) { return 0.9 * m + g; };
   const auto descend = [](const Array& p, const Array& m) { return p - 0.1 * m; };
-  const auto step = jit([=](const State& s) {
-    const auto [value, g] = value_and_grad(loss)(s.p);
-    const Layers m{momentum(s.m.W1, g.W1), momentum(s.m.b1, g.b1), momentum(s.m.W2, g.W2), momentum(s.m.b2, g.b2)};
-    const Layers p{descend(s.p.W1, m.W1), descend(s.p.b1, m.b1), descend(s.p.W2, m.W2), descend(s.p.b2, m.b2)};
-    return std::pair{State{p, m}, value};
-  }, {.compile = {.backend = in.backend}});
+  const auto step = jit(
+      [=](const State& s) {
+        const auto [value, g] = value_and_grad(loss)(s.p);
+        const Layers m{momentum(s.m.W1, g.W1), momentum(s.m.b1, g.b1), momentum(s.m.W2, g.W2),
+                       momentum(s.m.b2, g.b2)};
+        const Layers p{descend(s.p.W1, m.W1), descend(s.p.b1, m.b1), descend(s.p.W2, m.W2),
+                       descend(s.p.b2, m.b2)};
+        return std::pair{State{p, m}, value};
+      },
+      {.compile = {.backend = in.backend}});
   const Layers start{in["W1"], in["b1"], in["W2"], in["b2"]};
   State state{start, zeros_like(start)};
   std::vector<Array> losses;

@@ -18,11 +18,19 @@ using Function = std::function<Arrays(const Arrays&)>;
 
 /// Operations of families that this version leaves out.
 const std::set<std::string>& skipped_ops() {
-  static const std::set<std::string> names{
-      "conj",   "real",     "imag",     "angle",   "complex",  "conv_general_dilated",  "convolve",
-      "fft",    "ifft",     "rfft",     "irfft",   "fft2",     "cholesky",              "cholesky_symmetrized",
-      "solve",  "inv",      "det",      "slogdet", "qr",       "triangular_solve",      "matrix_power",
-      "eigh",   "eigvalsh", "svdvals",  "lstsq",   "pinv"};
+  static const std::set<std::string> names{"conj",         "real",
+                                           "imag",         "angle",
+                                           "complex",      "conv_general_dilated",
+                                           "convolve",     "fft",
+                                           "ifft",         "rfft",
+                                           "irfft",        "fft2",
+                                           "cholesky",     "cholesky_symmetrized",
+                                           "solve",        "inv",
+                                           "det",          "slogdet",
+                                           "qr",           "triangular_solve",
+                                           "matrix_power", "eigh",
+                                           "eigvalsh",     "svdvals",
+                                           "lstsq",        "pinv"};
   return names;
 }
 
@@ -64,9 +72,11 @@ class Case {
   /// The first difference of every part that failed; empty when all agree.
   std::string run() {
     const Json* reference = test_.contains("ref") ? &test_.at("ref") : nullptr;
-    check("out", Part::out, test_.at("out"), [&] { return function_(in_); }, reference);
-    check("compiled out", Part::out, test_.at("out"),
-          [&] { return functional::run_jit(function_, in_, options_.backend); }, reference);
+    check(
+        "out", Part::out, test_.at("out"), [&] { return function_(in_); }, reference);
+    check(
+        "compiled out", Part::out, test_.at("out"),
+        [&] { return functional::run_jit(function_, in_, options_.backend); }, reference);
     if (test_.contains("jvp")) check("jvp", Part::jvp, test_.at("jvp").at("out"), [&] { return jvp(); });
     if (test_.contains("vjp")) check("vjp", Part::vjp, test_.at("vjp").at("in"), [&] { return vjp(); });
     if (test_.contains("hvp")) check("hvp", Part::hvp, test_.at("hvp").at("out"), [&] { return hvp(); });
@@ -79,9 +89,7 @@ class Case {
   }
 
  private:
-  Arrays jvp() const {
-    return functional::jvp(function_, in_, arrays_from(test_.at("jvp").at("t"))).t;
-  }
+  Arrays jvp() const { return functional::jvp(function_, in_, arrays_from(test_.at("jvp").at("t"))).t; }
 
   /// The inputs that are differentiated: those for which the table has a value in `list`.
   static std::vector<bool> wanted(const Json& list) {
@@ -132,7 +140,8 @@ class Case {
     }
   }
 
-  void compare(const std::string& name, Part part, const Arrays& got, const Json& want, const Json* reference) {
+  void compare(const std::string& name, Part part, const Arrays& got, const Json& want,
+               const Json* reference) {
     if (got.size() != want.size()) {
       fail(name, "got " + std::to_string(got.size()) + " results, want " + std::to_string(want.size()));
       return;
@@ -177,8 +186,10 @@ void run_ops(const Json& cases, const std::filesystem::path& path, const Options
       continue;
     }
     const std::string failures = Case(test, op->second, tolerances, options).run();
-    if (failures.empty()) report.passed();
-    else report.failed(id, failures);
+    if (failures.empty())
+      report.passed();
+    else
+      report.failed(id, failures);
   }
 }
 

@@ -13,19 +13,56 @@ namespace {
 
 /// Programs that need loops, custom rules, references, convolution, linear algebra or complex numbers.
 const std::set<std::string>& skipped_programs() {
-  static const std::set<std::string> names{
-      "scan_tanh_rnn", "scan_reverse", "scan_length_zero", "scan_nested", "scan_closed_over_matrix",
-      "scan_logistic_map", "scan_int_and_pair_carry", "scan_hessian", "learning_rate_derivative", "vmap_scan",
-      "scan_dynamic_update", "while_newton_forward", "while_reverse_rejected", "while_batched_predicate",
-      "while_batched_body_only", "fori_static_reverse", "fori_traced_bound", "while_in_scan_in_vmap",
-      "cond_gradients", "switch_clamped", "vmap_cond_batched_predicate", "vmap_cond_scalar_predicate",
-      "cond_in_scan", "custom_jvp_log1pexp", "custom_jvp_nondiff_and_trees", "custom_vjp_clip_gradient",
-      "custom_vjp_rule_is_used", "custom_vjp_vmap", "custom_vjp_forward_mode_rejected",
-      "custom_vjp_symbolic_zeros", "implicit_newton", "fixed_point_implicit", "checkpoint_policies",
-      "checkpoint_scan_body", "where_and_nan", "nested_closures", "shape_and_type_errors", "complex_conventions",
-      "refs_internal", "refs_scan_accumulate", "refs_side_effect_of_jit", "momentum_residual_net",
-      "leapfrog_net", "lstm", "bundle_adjustment", "lotka_volterra_rk4", "convolutional_net",
-      "gaussian_process", "map_and_prefix", "spectral_energy"};
+  static const std::set<std::string> names{"scan_tanh_rnn",
+                                           "scan_reverse",
+                                           "scan_length_zero",
+                                           "scan_nested",
+                                           "scan_closed_over_matrix",
+                                           "scan_logistic_map",
+                                           "scan_int_and_pair_carry",
+                                           "scan_hessian",
+                                           "learning_rate_derivative",
+                                           "vmap_scan",
+                                           "scan_dynamic_update",
+                                           "while_newton_forward",
+                                           "while_reverse_rejected",
+                                           "while_batched_predicate",
+                                           "while_batched_body_only",
+                                           "fori_static_reverse",
+                                           "fori_traced_bound",
+                                           "while_in_scan_in_vmap",
+                                           "cond_gradients",
+                                           "switch_clamped",
+                                           "vmap_cond_batched_predicate",
+                                           "vmap_cond_scalar_predicate",
+                                           "cond_in_scan",
+                                           "custom_jvp_log1pexp",
+                                           "custom_jvp_nondiff_and_trees",
+                                           "custom_vjp_clip_gradient",
+                                           "custom_vjp_rule_is_used",
+                                           "custom_vjp_vmap",
+                                           "custom_vjp_forward_mode_rejected",
+                                           "custom_vjp_symbolic_zeros",
+                                           "implicit_newton",
+                                           "fixed_point_implicit",
+                                           "checkpoint_policies",
+                                           "checkpoint_scan_body",
+                                           "where_and_nan",
+                                           "nested_closures",
+                                           "shape_and_type_errors",
+                                           "complex_conventions",
+                                           "refs_internal",
+                                           "refs_scan_accumulate",
+                                           "refs_side_effect_of_jit",
+                                           "momentum_residual_net",
+                                           "leapfrog_net",
+                                           "lstm",
+                                           "bundle_adjustment",
+                                           "lotka_volterra_rk4",
+                                           "convolutional_net",
+                                           "gaussian_process",
+                                           "map_and_prefix",
+                                           "spectral_energy"};
   return names;
 }
 
@@ -54,8 +91,8 @@ std::string check(const Outcome& outcome, const Json& want, const Rule& rule) {
 }
 
 /// Every output that is missing or wrong; empty when all are right.
-std::string run(const std::string& name, const ProgramFunction& program, const Json& run, const Json& measured,
-                const std::string& dtype, const std::string& backend) {
+std::string run(const std::string& name, const ProgramFunction& program, const Json& run,
+                const Json& measured, const std::string& dtype, const std::string& backend) {
   Inputs in{dtype_of_tag(dtype), backend, {}};
   for (const auto& [key, value] : run.at("in").items()) in.arrays[key] = array_from(value);
   Outputs got;
@@ -68,8 +105,9 @@ std::string run(const std::string& name, const ProgramFunction& program, const J
   for (const auto& [key, want] : run.at("expect").items()) {
     if (is_skipped_output(name, key)) continue;
     const DType type = want.contains("dt") ? dtype_of_tag(want.at("dt").get<std::string>()) : f32;
-    const std::string text = got.contains(key) ? check(got.at(key), want, program_rule(measured, name, key, type))
-                                               : "not reported";
+    const std::string text = got.contains(key)
+                                 ? check(got.at(key), want, program_rule(measured, name, key, type))
+                                 : "not reported";
     if (!text.empty()) failures += (failures.empty() ? "" : " | ") + key + ": " + text;
   }
   return failures;
@@ -109,7 +147,8 @@ Outcome refused(const std::function<void()>& wrong, std::initializer_list<std::s
   return outcome;
 }
 
-void run_programs(const Json& programs, const std::filesystem::path& path, const Options& options, Report& report) {
+void run_programs(const Json& programs, const std::filesystem::path& path, const Options& options,
+                  Report& report) {
   const Json measured = read_beside(path, "measured_programs.json");
   for (const Json& test : programs) {
     const std::string name = test.at("name");
@@ -126,8 +165,10 @@ void run_programs(const Json& programs, const std::filesystem::path& path, const
         continue;
       }
       const std::string text = run(name, program->second, test.at(dtype), measured, dtype, options.backend);
-      if (text.empty()) report.passed();
-      else report.failed(id, text);
+      if (text.empty())
+        report.passed();
+      else
+        report.failed(id, text);
     }
   }
 }

@@ -7,7 +7,9 @@
 
 namespace anadrome::conformance {
 
-/// Runs every program of `programs` in float64 and float32 and reports each. `path` is where the table came from.
-void run_programs(const Json& programs, const std::filesystem::path& path, const Options& options, Report& report);
+/// Runs every program of `programs` in float64 and float32 and reports each. `path` is where the table came
+/// from.
+void run_programs(const Json& programs, const std::filesystem::path& path, const Options& options,
+                  Report& report);
 
 }  // namespace anadrome::conformance

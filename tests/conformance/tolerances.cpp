@@ -12,9 +12,10 @@ namespace {
 
 /// Operations whose half-precision values are rounded several times on the way.
 bool is_chain(const std::string& op) {
-  static const std::set<std::string> chains{
-      "gelu_tanh", "gelu_erf", "softplus", "erfc", "digamma", "silu",   "elu",       "sinc",       "log_sigmoid",
-      "softmax",   "mean",     "var",  "std",     "normal", "logsumexp", "logaddexp", "log_softmax"};
+  static const std::set<std::string> chains{"gelu_tanh", "gelu_erf",   "softplus", "erfc",        "digamma",
+                                            "silu",      "elu",        "sinc",     "log_sigmoid", "softmax",
+                                            "mean",      "var",        "std",      "normal",      "logsumexp",
+                                            "logaddexp", "log_softmax"};
   return chains.contains(op);
 }
 
@@ -39,10 +40,14 @@ Json read_beside(const std::filesystem::path& table, const std::string& name) {
 
 std::string name_of(Part part) {
   switch (part) {
-    case Part::out: return "out";
-    case Part::jvp: return "jvp";
-    case Part::vjp: return "vjp";
-    case Part::hvp: return "hvp";
+    case Part::out:
+      return "out";
+    case Part::jvp:
+      return "jvp";
+    case Part::vjp:
+      return "vjp";
+    case Part::hvp:
+      return "hvp";
   }
   return "";
 }
@@ -67,7 +72,8 @@ Rule OpTolerances::measured(const Json& entry, Part part, bool special, DType dt
   const Json& bounds = entry.at(dtype == f32 ? "f32" : "f64");
   const std::string plain = name_of(part);
   const std::string key = special && bounds.contains("special_" + plain) ? "special_" + plain : plain;
-  if (!bounds.contains(key)) return by_bound(op_class, 4, part);  // no measurement: that of derivatives in float64
+  if (!bounds.contains(key))
+    return by_bound(op_class, 4, part);  // no measurement: that of derivatives in float64
   // A null bound says that the recorded values are far off at some point: the reference beside them decides.
   if (bounds.at(key).is_null()) {
     Rule rule = by_bound(op_class, bounds.at(plain).get<double>(), part);

@@ -102,13 +102,14 @@ Array arange(Dim lo, Dim hi, Dim step = 1, DType dtype = i32,
 namespace detail {
 Array real_range(double lo, double hi, double step, DType dtype, std::source_location source);
 }
-/// lo, lo + step, ... of real numbers, before hi: `arange(0.0, 1.0, 0.1)`. f32 unless a dtype is given. Throws TypeError
-/// for step 0 and for a dtype that is not a float.
+/// lo, lo + step, ... of real numbers, before hi: `arange(0.0, 1.0, 0.1)`. f32 unless a dtype is given.
+/// Throws TypeError for step 0 and for a dtype that is not a float.
 template <ArithmeticLiteral A, ArithmeticLiteral B, ArithmeticLiteral C = int>
-  requires(std::floating_point<A> || std::floating_point<B> || std::floating_point<C>)
-Array arange(A lo, B hi, C step = 1, DType dtype = f32,
-             std::source_location source = std::source_location::current()) {
-  return detail::real_range(static_cast<double>(lo), static_cast<double>(hi), static_cast<double>(step), dtype, source);
+requires(std::floating_point<A> || std::floating_point<B> || std::floating_point<C>) Array
+    arange(A lo, B hi, C step = 1, DType dtype = f32,
+           std::source_location source = std::source_location::current()) {
+  return detail::real_range(static_cast<double>(lo), static_cast<double>(hi), static_cast<double>(step),
+                            dtype, source);
 }
 /// `num` numbers evenly spaced from start to stop, with stop itself when `endpoint`. f32 unless a dtype is
 /// given.
