@@ -93,9 +93,10 @@ class Checker {
   }
   template <class R> void require_rule(const R& rule, const char* kind, bool must) {
     if (rule) return;
-    require(!must, std::string("no rule ") + kind);
-    require(rule.why && *rule.why && std::string_view(rule.why) != "not stated",
-            std::string("the missing rule ") + kind + " states no reason");
+    std::string what = "the missing rule ";
+    what += kind;
+    if (must) fail(what + " is needed");
+    if (!rule.why || !*rule.why || std::string_view(rule.why) == "not stated") fail(what + " states no reason");
   }
 
   /// Each argument that can be differentiated `order` times alone, then all of them.
