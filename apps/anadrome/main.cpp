@@ -89,6 +89,13 @@ void add_tour_costs(CLI::App& tour, CostsArguments& arguments) {
   costs->callback([&arguments] { run_tour_costs(arguments); });
 }
 
+/// CLI11 misses the command before it mentions the word that is none.
+std::string what_was_wrong(const CLI::App& app, const CLI::ParseError& error) {
+  const std::vector<std::string> words = app.remaining(true);
+  if (words.empty() || dynamic_cast<const CLI::RequiredError*>(&error) == nullptr) return error.what();
+  return "there is no command or option '" + words.front() + "'";
+}
+
 int fail(int code, const std::string& text) {
   std::cerr << "anadrome: " << text << '\n';
   return code;
@@ -115,7 +122,7 @@ int main(int count, char** values) {
     app.parse(count, values);
   } catch (const CLI::ParseError& e) {
     if (e.get_exit_code() == 0) return app.exit(e);  // --help and --version
-    return fail(bad_input, std::string(e.what()) + "\nRun with --help to see the commands and options.");
+    return fail(bad_input, what_was_wrong(app, e) + "\nRun with --help to see the commands and options.");
   } catch (const InputError& e) {
     return fail(bad_input, e.what());
   } catch (const std::exception& e) {

@@ -58,8 +58,9 @@ TEST(Cli, VersionIsOneLine) {
 TEST(Cli, RefusesWrongCommands) {
   expect_refused({}, "subcommand is required");
   expect_refused({"tour"}, "subcommand is required");
-  expect_refused({"travel"}, "--help");
-  expect_refused({"tour", "prices"}, "--help");
+  expect_refused({"travel"}, "'travel'");
+  expect_refused({"tour", "prices"}, "'prices'");
+  expect_refused({"--colour"}, "'--colour'");
   expect_refused({"tour", "costs", "--colour"}, "--colour");
 }
 
