@@ -153,7 +153,7 @@ Recording Builder::finish(std::span<const Array> outputs) {
   close();
   program_.sources = std::move(sources_);
   canonicalize(program_);
-  return {std::make_shared<const Program>(std::move(program_)), std::move(captures_)};
+  return {std::make_shared<Program>(std::move(program_)), std::move(captures_)};
 }
 
 }  // namespace anadrome

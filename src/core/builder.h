@@ -14,7 +14,7 @@ namespace anadrome {
 
 /// A closed program and the values of its captures in the enclosing scope.
 struct Recording {
-  ProgramPtr program;
+  std::shared_ptr<Program> program;  // of this recording alone: may be moved from
   Arrays captures;
 };
 

@@ -70,7 +70,7 @@ ProgramPtr build_program(std::string name, std::span<const Type> inputs, const s
   }
   Recording recording = builder.finish(y);
   if (!recording.captures.empty()) throw InternalError("a transform captured a value from outside its program");
-  Program p = without_dead_equations(*recording.program);
+  Program p = without_dead_equations(std::move(*recording.program));
   p.sources = sources;
   return intern(std::move(p));
 }
