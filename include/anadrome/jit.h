@@ -44,7 +44,9 @@ class Compiled<R(A...)> {
     std::vector<Array> x;
     (detail::flatten_into(a, x), ...);
     R out = result_;
-    detail::rebuild(out, functional::run_recorded(recorded_, *executable_, x, {"compiled function", {}, {}}));
+    const std::tuple<const A&...> arguments(a...);
+    const auto leaf = [&arguments](std::size_t i) { return detail::leaf_name(arguments, i); };
+    detail::rebuild(out, functional::run_recorded(recorded_, *executable_, x, {"compiled function", {}, leaf}));
     return out;
   }
   /// Operations of the optimised program.
@@ -106,9 +108,11 @@ class Jitted {
     std::string key;
     std::vector<Array> leaves;
     append_key(key, leaves, a...);
-    const auto entry = find<R>(key, leaves, a...);
+    const std::tuple<const A&...> arguments(a...);
+    const functional::Context context{
+        "jit", state_->source, [&arguments](std::size_t i) { return detail::leaf_name(arguments, i); }};
+    const auto entry = find<R>(key, leaves, context, a...);
     R out = entry->result;
-    const functional::Context context{"jit", state_->source, {}};
     detail::rebuild(out, functional::recording()
                              ? functional::call_recorded(entry->recorded, leaves, "jit")
                              : functional::run_recorded(entry->recorded, *entry->executable, leaves, context));
@@ -182,7 +186,8 @@ class Jitted {
     return {std::move(recorded), traced.result_structure(), nullptr};
   }
   template <class R, class... A>
-  std::shared_ptr<const Entry<R>> find(std::string& key, const std::vector<Array>& leaves, const A&... a) const {
+  std::shared_ptr<const Entry<R>> find(std::string& key, const std::vector<Array>& leaves,
+                                       const functional::Context& context, const A&... a) const {
     const bool inside = functional::recording();
     key += inside ? 'i' : 'o';
     {
@@ -190,7 +195,6 @@ class Jitted {
       if (auto it = state_->entries.find(key); it != state_->entries.end())
         return std::static_pointer_cast<const Entry<R>>(it->second);
     }
-    functional::Context context{"jit", state_->source, {}};
     functional::check_leaves(leaves, context);
     auto entry = std::make_shared<Entry<R>>(record<R>(a...));
     if (!inside)

@@ -365,6 +365,7 @@ Array tile(const Operand& operand, const Ints& repeats) {
 }
 
 Array repeat(const Operand& operand, Dim repeats) {
+  AtSource at(operand.source());
   return repeat(ravel(operand), repeats, 0);
 }
 

@@ -10,13 +10,27 @@ std::string leaf_name(const functional::Context& context, std::size_t i) {
 }
 std::string at(const functional::Context& context) { return at_source(context.source); }
 
+namespace {
+
+[[noreturn]] void throw_ended(const Array& x, const functional::Context& context, std::size_t i) {
+  const Node& node = *x.node();
+  throw TraceError(context.name + ": " + leaf_name(context, i) + " is a value of type " + to_string(node.type) +
+                   " recorded inside '" + node.tag->name + "'" +
+                   (at_source(node.source).empty() ? "" : " (made" + at_source(node.source) + ")") +
+                   ", after that function has ended. Return it from the function instead of storing it elsewhere." +
+                   at(context));
+}
+
+}  // namespace
+
 std::vector<Type> checked_types(const Arrays& x, const functional::Context& context) {
   std::vector<Type> out;
   for (std::size_t i = 0; i < x.size(); ++i) {
     if (!x[i].defined())
       throw TypeError(context.name + ": " + leaf_name(context, i) +
                       " is an empty Array (never assigned). Give it a value, for example zeros(shape)." + at(context));
-    check_usable(x[i], context.name);
+    if (kind(x[i]) > Node::Kind::literal) check_usable(x[i], context.name + ": " + leaf_name(context, i));
+    if (is_variable(x[i]) && !x[i].node()->tag->builder.load()) throw_ended(x[i], context, i);
     out.push_back(x[i].type());
   }
   return out;

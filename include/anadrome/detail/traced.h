@@ -37,6 +37,26 @@ void append_tangent(const T& t, const A& argument, std::vector<Array>& out) {
   else flatten_into(t, out);
 }
 
+/// The name of leaf i of a tuple of arguments: "argument 0: layers[1].w".
+template <class Arguments>
+std::string leaf_name(const Arguments& arguments, std::size_t i) {
+  std::string out;
+  std::size_t argument = 0, seen = 0;
+  std::apply(
+      [&](const auto&... a) {
+        auto look = [&](const auto& tree) {
+          const std::vector<std::string> names = leaf_names(tree);
+          if (i >= seen && i < seen + names.size())
+            out = "argument " + std::to_string(argument) + (names[i - seen].empty() ? "" : ": " + names[i - seen]);
+          seen += names.size();
+          ++argument;
+        };
+        (look(a), ...);
+      },
+      arguments);
+  return out;
+}
+
 /// A function with arguments of types A..., seen as a function of lists of arrays. The result's tree is kept from the
 /// last recording, so that lists can be turned back.
 template <class F, class... A>
@@ -157,24 +177,6 @@ class Traced {
     flatten_into(tree, leaves_);
     first_.push_back(leaves_.size());
   }
-  static std::string leaf_name(const std::tuple<A...>& arguments, std::size_t i) {
-    std::string out;
-    std::size_t argument = 0, seen = 0;
-    std::apply(
-        [&](const auto&... a) {
-          auto look = [&](const auto& tree) {
-            const std::vector<std::string> names = leaf_names(tree);
-            if (i >= seen && i < seen + names.size())
-              out = "argument " + std::to_string(argument) + (names[i - seen].empty() ? "" : ": " + names[i - seen]);
-            seen += names.size();
-            ++argument;
-          };
-          (look(a), ...);
-        },
-        arguments);
-    return out;
-  }
-
   const F* f_;
   const char* name_;
   std::source_location source_;
