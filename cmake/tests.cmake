@@ -47,12 +47,11 @@ if(conformance_sources)
   add_executable(conformance ${conformance_sources})
   target_link_libraries(conformance PRIVATE anadrome_test_settings nlohmann_json::nlohmann_json)
   set_target_properties(conformance PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${tests_bin})
-  file(GLOB tables CONFIGURE_DEPENDS ${tests_dir}/golden/*.json)
-  foreach(table ops programs)
-    if("${tests_dir}/golden/${table}.json" IN_LIST tables)
-      add_test(NAME conformance_${table} COMMAND conformance tests/golden/${table}.json
-        WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
-    endif()
+  foreach(backend native eval)
+    add_test(NAME conformance_ops_${backend} COMMAND conformance --backend ${backend}
+      --known tests/golden/known_differences.txt tests/golden/ops.json WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+    add_test(NAME conformance_programs_${backend} COMMAND conformance --backend ${backend}
+      tests/golden/programs.json WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
   endforeach()
 endif()
 

@@ -12,7 +12,7 @@ Program make_program(const Function& f, const Arrays& x, const Context& context)
     if (!x[i].defined()) checked_types(x, context);
   std::vector<Type> types;
   for (const Array& a : x) types.push_back(a.type());
-  return *record(context.name, f, types).program;
+  return std::move(*record(context.name, f, types).program);
 }
 
 void append_types(std::string& key, const Arrays& leaves) {

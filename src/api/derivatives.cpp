@@ -38,6 +38,12 @@ void check_tangents(const Arrays& x, const Arrays& t, const Context& context) {
   }
 }
 
+/// The context with a line: where the caller's is not known, that of the function's last result.
+Context with_line(Context context, const Prepared& p) {
+  if (at(context).empty()) context.source = p.source;
+  return context;
+}
+
 /// Marks and keeps the tangents that are given.
 Mask given_tangents(const Arrays& t, Arrays& values) {
   Mask out;
@@ -52,9 +58,8 @@ Mask given_tangents(const Arrays& t, Arrays& values) {
 }  // namespace
 
 JvpResult jvp(const Function& f, const Arrays& x, const Arrays& t, const Context& context) {
-  checked_types(x, context);
-  check_tangents(x, t, context);
   const Prepared p = prepare(context, f, x, true);
+  check_tangents(x, t, with_line(context, p));
   Arrays tangents;
   const Mask active = given_tangents(t, tangents);
   const auto joint = jvp_program(p.program, p.argument_mask(active));
@@ -170,7 +175,7 @@ LinearizeResult linearize(const Function& f, const Arrays& x, const Mask& wanted
   s->out_active = lin->out_active;
   s->outputs = output_types(*p.program, n);
   s->sources = p.sources;
-  s->context = context;
+  s->context = with_line(context, p);
   return {{r.begin(), r.begin() + static_cast<std::ptrdiff_t>(n)}, LinearMap(s)};
 }
 
@@ -260,7 +265,7 @@ std::function<Arrays(const Arrays&)> linear_transpose(const Function& f, const A
   }
   const Prepared p = prepare_types(context, f, types, {});
   const anadrome::Mask linear = p.argument_mask(active);
-  return [p, linear, context, types](const Arrays& ct) {
+  return [p, linear, context = with_line(context, p), types](const Arrays& ct) {
     const std::size_t n = p.program->outputs.size();
     if (ct.size() != n)
       throw TypeError(context.name + ": the function has " + std::to_string(n) + " outputs and " +

@@ -1,4 +1,5 @@
 // Elementwise operations: promotion and broadcasting around the primitives.
+#include <cmath>
 #include <limits>
 
 #include "anadrome/ops/elementwise.h"
@@ -231,6 +232,10 @@ Array pow(const Operand& x, const Operand& y) {
   if (y.is_literal() && (y.literal_kind() == i64 || y.literal_kind() == u64))
     return integer_pow(x, y.integer());
   const DType dtype = common_dtype({&x, &y}, "pow");
+  // x^2.0 is x^2: its derivatives exist at 0, in every order.
+  const bool whole = y.is_literal() && y.literal_kind() == f64 && std::trunc(y.real()) == y.real();
+  if (whole && is_float(dtype) && std::abs(y.real()) <= 64)
+    return op::integer_pow(as_dtype(x, dtype, "pow"), static_cast<std::int64_t>(y.real()));
   Arrays p{as_dtype(x, is_bool(dtype) ? i32 : dtype, "pow")};
   const bool integer_power = !y.is_literal() && is_float(dtype) && y.array().dtype() == i32;
   p.push_back(integer_power ? y.array() : as_dtype(y, p[0].dtype(), "pow"));

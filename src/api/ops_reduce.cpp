@@ -87,15 +87,16 @@ Array quantile_of(const Operand& operand, double q, const Axes& axes, bool keepd
   return r.finish(op::select(op::ne(last, last), last, y));
 }
 
-/// root(total), and 0 with derivative 0 where the total is 0: the norm has no derivative there, but what is computed
+/// root(total); by default 0 with derivative 0 where the total is 0: the norm has no derivative there, but what is computed
 /// from it (its square) may have one.
 template <class Root>
-Array root_of_total(const Array& total, Root root) {
+Array root_of_total(const Array& total, NormAtZero at_zero, Root root) {
+  if (at_zero == NormAtZero::nan) return root(total);
   const Array zero = op::eq(total, op::number_like(0, total));
   return op::select(zero, op::number_like(0, total), root(op::select(zero, op::number_like(1, total), total)));
 }
 
-Array power_norm(const Reduction& r, double ord) {
+Array power_norm(const Reduction& r, double ord, NormAtZero at_zero) {
   const Array magnitude = op::abs(r.x);
   if (ord == 1) return op::reduce_sum(magnitude, r.axes);
   if (ord == 0) return op::reduce_sum(op::convert(op::ne(r.x, op::number_like(0, r.x)), r.x.dtype()), r.axes);
@@ -103,7 +104,7 @@ Array power_norm(const Reduction& r, double ord) {
   const Array powers = op::pow(magnitude, op::number_like(ord, r.x));
   const auto root = [&](const Array& total) { return op::pow(total, op::number_like(1 / ord, r.x)); };
   const Array total = op::reduce_sum(powers, r.axes);
-  return ord > 0 ? root_of_total(total, root) : root(total);
+  return ord > 0 ? root_of_total(total, at_zero, root) : root(total);
 }
 
 Array extremum(const Operand& x, const Axes& axes, bool keepdims, std::string_view what, bool largest) {
@@ -183,11 +184,11 @@ Array quantile(const Operand& x, double q, const Axes& axes, bool keepdims) {
   AtSource at(x.source());
   return quantile_of(x, q, axes, keepdims, "quantile");
 }
-Array norm(const Operand& x, double ord, const Axes& axes, bool keepdims) {
+Array norm(const Operand& x, double ord, const Axes& axes, bool keepdims, NormAtZero at_zero) {
   AtSource at(x.source());
   const Reduction r = reduction(float_array(x, "norm"), axes, keepdims, "norm");
-  if (ord == 2) return r.finish(root_of_total(op::reduce_sum(op::mul(r.x, r.x), r.axes), op::sqrt));
-  return r.finish(power_norm(r, ord));
+  if (ord == 2) return r.finish(root_of_total(op::reduce_sum(op::mul(r.x, r.x), r.axes), at_zero, op::sqrt));
+  return r.finish(power_norm(r, ord, at_zero));
 }
 
 Array softmax(const Operand& x, Dim axis) {

@@ -35,13 +35,19 @@ void eval_exp2(const EvalIn& in) {
   });
 }
 
-/// exp(x - y), the share of the operand x in the sum; +inf counts as 0, so that it is not NaN there.
-Array share(const Array& x, const Array& y) {
+/// e^x / (e^x + e^y), the share of the operand x in the sum y of both logarithms: of finite operands as a logistic,
+/// which is accurate in both tails, and so are its derivatives. Where one is infinite, or both are equal and so large
+/// that the sum is no different, it is exp(x - sum), as JAX has it, with +inf counted as 0 so that it is not NaN.
+Array share(const Array& x, const Array& y, const Array& sum) {
   const auto finite = [](const Array& v) {
     const Array top = op::number_like(std::numeric_limits<double>::infinity(), v);
     return op::select(op::eq(v, top), op::number_like(0, v), v);
   };
-  return op::exp(op::sub(finite(x), finite(y)));
+  const Array lost = op::bit_and(op::eq(x, y), op::eq(x, sum));
+  const Array both = op::bit_and(op::bit_and(op::is_finite(x), op::is_finite(y)), op::bit_not(lost));
+  const Array difference = op::sub(x, y);
+  return op::select(both, op::logistic(op::select(both, difference, op::number_like(0, difference))),
+                    op::exp(op::sub(finite(x), finite(sum))));
 }
 
 }  // namespace
@@ -78,8 +84,8 @@ constinit const Prim prim::expm1 = {
     .work = Work::elementwise,
     .type = float_elementwise,
     .eval = [](const EvalIn& in) { eval_float(in, [](auto x) { return std::expm1(x); }); },
-    .jvp = [](const JvpIn& in) -> Arrays {
-      return {op::mul(in.t[0], op::add(in.y[0], op::number_like(1, in.y[0])))};
+    .jvp = [](const JvpIn& in) -> Arrays {  // y + 1 would be 0 where y rounds to -1
+      return {op::mul(in.t[0], op::exp(in.x[0]))};
     },
     .transpose = nonlinear,
     .batch = batch_elementwise,
@@ -147,8 +153,8 @@ constinit const Prim prim::logaddexp = {
     .type = float_elementwise,
     .eval = [](const EvalIn& in) { eval_float(in, [](auto a, auto b) { return log_of_sum(a, b); }); },
     .jvp = [](const JvpIn& in) -> Arrays {
-      return {add_tangents(scaled(in.t[0], [&] { return share(in.x[0], in.y[0]); }),
-                           scaled(in.t[1], [&] { return share(in.x[1], in.y[0]); }))};
+      return {add_tangents(scaled(in.t[0], [&] { return share(in.x[0], in.x[1], in.y[0]); }),
+                           scaled(in.t[1], [&] { return share(in.x[1], in.x[0], in.y[0]); }))};
     },
     .transpose = nonlinear,
     .batch = batch_elementwise,
@@ -161,8 +167,8 @@ constinit const Prim prim::logistic = {
     .work = Work::elementwise,
     .type = float_elementwise,
     .eval = [](const EvalIn& in) { eval_float(in, [](auto x) { return logistic_of(x); }); },
-    .jvp = [](const JvpIn& in) -> Arrays {
-      return {op::mul(in.t[0], op::mul(in.y[0], op::sub(op::number_like(1, in.y[0]), in.y[0])))};
+    .jvp = [](const JvpIn& in) -> Arrays {  // 1 - y would be 0 where y rounds to 1
+      return {op::mul(in.t[0], op::mul(in.y[0], op::logistic(op::neg(in.x[0]))))};
     },
     .transpose = nonlinear,
     .batch = batch_elementwise,

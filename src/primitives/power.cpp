@@ -83,10 +83,7 @@ Arrays jvp_pow(const JvpIn& in) {
   const Array &x = in.x[0], &n = in.x[1];
   const auto slope_x = [&] {
     if (is_integer(n.dtype())) return slope_for_i32(x, n);
-    // Where n and x are 0 the slope is 0, not 0 times 0^-1: otherwise x^2 has no third derivative at 0.
-    const Array singular = op::bit_and(op::eq(n, op::number_like(0, n)), op::eq(x, op::number_like(0, x)));
-    const Array base = op::select(singular, op::number_like(1, x), x);
-    return op::mul(n, op::pow(base, op::sub(n, op::number_like(1, n))));
+    return op::mul(n, op::pow(x, op::sub(n, op::number_like(1, n))));
   };
   const auto slope_n = [&] {
     const Array at_zero = op::eq(x, op::number_like(0, x));  // 0^n does not depend on n > 0

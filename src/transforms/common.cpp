@@ -72,6 +72,9 @@ ProgramPtr build_program(std::string name, std::span<const Type> inputs, const s
   if (!recording.captures.empty()) throw InternalError("a transform captured a value from outside its program");
   Program p = without_dead_equations(std::move(*recording.program));
   p.sources = sources;
+#ifndef NDEBUG
+  verify(p);
+#endif
   return intern(std::move(p));
 }
 

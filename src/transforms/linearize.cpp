@@ -128,6 +128,10 @@ std::shared_ptr<const Linearized> make_linearized(const ProgramPtr& program, con
     }
   }
   out->primal = intern(without_dead_equations(a));
+#ifndef NDEBUG
+  verify(*out->tangent);
+  verify(*out->primal);
+#endif
   return out;
 }
 

@@ -1,8 +1,9 @@
-// conformance [--backend eval|native] [--filter TEXT] FILE.json: compares the library with recorded values.
+// conformance [--backend eval|native] [--filter TEXT] [--known LIST] FILE.json: compares the library with recorded values.
 #include <exception>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
+#include <set>
 #include <stdexcept>
 #include <string>
 
@@ -13,7 +14,17 @@ namespace {
 
 using namespace anadrome::conformance;
 
-const char* const usage = "usage: conformance [--backend eval|native] [--filter TEXT] FILE.json";
+const char* const usage = "usage: conformance [--backend eval|native] [--filter TEXT] [--known LIST] FILE.json";
+
+/// The ids in a list of known differences: what stands before ": " in each line that is no comment.
+std::set<std::string> read_known(const std::string& path) {
+  std::ifstream in(path);
+  if (!in) throw std::runtime_error("cannot read " + path);
+  std::set<std::string> ids;
+  for (std::string line; std::getline(in, line);)
+    if (!line.empty() && line[0] != '#') ids.insert(line.substr(0, line.find(": ")));
+  return ids;
+}
 
 std::filesystem::path read_arguments(int argc, char** argv, Options& options) {
   std::filesystem::path path;
@@ -23,6 +34,8 @@ std::filesystem::path read_arguments(int argc, char** argv, Options& options) {
       options.backend = argv[++i];
     else if (argument == "--filter" && i + 1 < argc)
       options.filter = argv[++i];
+    else if (argument == "--known" && i + 1 < argc)
+      options.known = read_known(argv[++i]);
     else if (path.empty() && !argument.starts_with("--"))
       path = argument;
     else
@@ -38,7 +51,7 @@ int run(int argc, char** argv) {
   std::ifstream in(path);
   if (!in) throw std::runtime_error("cannot read " + path.string());
   const Json table = Json::parse(in);
-  Report report;
+  Report report(options.known);
   if (table.contains("programs"))
     run_programs(table.at("programs"), path, options, report);
   else if (table.contains("cases") && !table.contains("notation"))

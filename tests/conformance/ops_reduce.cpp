@@ -43,7 +43,8 @@ Arrays all_true(const Arrays& in, const Params& p) {
 Arrays normed(const Arrays& in, const Params& p) {
   const std::string order = text(p, "ord");
   const double ord = order == "fro" ? 2 : std::stod(order);
-  return {p.contains("axis") ? norm(in.at(0), ord, integer(p, "axis")) : norm(in.at(0), ord)};
+  const Axes axes = p.contains("axis") ? Axes(integer(p, "axis")) : Axes();
+  return {norm(in.at(0), ord, axes, false, NormAtZero::nan)};
 }
 
 void add_reductions(OpTable& table) {

@@ -63,7 +63,7 @@ void kinks_of_several_variables(DType dtype, Outputs& out) {
   const auto [dy, dx] = grad<0, 1>([](const Array& y, const Array& x) { return atan2(y, x); })(zero, zero);
   out["atan2_y"] = dy;
   out["atan2_x"] = dx;
-  out["norm0"] = grad([](const Array& x) { return norm(x); })(vector_of({0, 0}, dtype));
+  out["norm0"] = grad([](const Array& x) { return norm(x, 2, {}, false, NormAtZero::nan); })(vector_of({0, 0}, dtype));
   out["max_ties"] = grad([](const Array& x) { return reduce_max(x); })(vector_of({2, 2, 1}, dtype));
   out["min_ties"] = grad([](const Array& x) { return reduce_min(x); })(vector_of({1, 2, 1}, dtype));
   const auto product = grad([](const Array& x) { return prod(x); });

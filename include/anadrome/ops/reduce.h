@@ -5,6 +5,7 @@
 // any order unless a line says otherwise. Every function throws TypeError for an axis that does not exist or
 // is named twice, for complex arrays and for an empty handle.
 #pragma once
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -60,10 +61,14 @@ Array median(const Operand& x, const Axes& axes = {}, bool keepdims = false);
 /// The q-quantile, q in [0, 1], linear between neighbours of the sorted elements; integers give f32. NaN
 /// where an element is NaN.
 Array quantile(const Operand& x, double q, const Axes& axes = {}, bool keepdims = false);
+/// The gradient of a norm of order 2 or p > 1 at 0: 0, a subgradient, with which functions of the norm that do have a
+/// derivative there (its square) get the right one; or NaN, as JAX has it, to notice that a norm became 0.
+enum class NormAtZero : std::uint8_t { subgradient, nan };
 /// (sum |x|^ord)^(1/ord) over the axes: 2 is the Euclidean (of a matrix the Frobenius) norm; 1, 0 (how many
 /// differ from 0), infinity and -infinity (largest and smallest magnitude) are meant as in numpy for vectors.
-/// Integers give f32. The derivative at 0 is 0, a subgradient; derivatives of higher order mean nothing there.
-Array norm(const Operand& x, double ord = 2, const Axes& axes = {}, bool keepdims = false);
+/// Integers give f32. There is no derivative at 0: `at_zero` says what stands for it.
+Array norm(const Operand& x, double ord = 2, const Axes& axes = {}, bool keepdims = false,
+           NormAtZero at_zero = NormAtZero::subgradient);
 
 // ---- softmax
 // --------------------------------------------------------------------------------------------------------
