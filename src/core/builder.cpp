@@ -7,6 +7,9 @@ namespace anadrome {
 
 Builder::Builder(std::string name, Builder* parent)
     : tag_(std::make_shared<BuilderTag>()), parent_(parent), sources_(std::make_shared<SourceTable>()) {
+  program_.types.reserve(64);
+  program_.equations.reserve(32);
+  sources_->reserve(32);
   tag_->builder = this;
   tag_->name = std::move(name);
 }
@@ -95,12 +98,12 @@ void Builder::throw_foreign(const Array& a) const {
 }
 
 Types Builder::result_types(const Prim& prim, std::span<const Array> operands, const Attrs& attrs) {
-  boost::container::small_vector<Type, 4> in;
+  TypePointers in;
   for (const Array& x : operands) {
     if (!x.defined() || kind(x) > Node::Kind::literal) check_usable(x, prim.name);
-    in.push_back(x.node()->type);
+    in.add(x.node()->type);
   }
-  return need<&Prim::type>(prim)({prim, attrs, view(in)});
+  return need<&Prim::type>(prim)({prim, attrs, in});
 }
 
 Equation& Builder::append(const Prim& prim, std::span<const Array> operands, const Attrs& attrs) {

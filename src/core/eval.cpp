@@ -34,7 +34,7 @@ Arrays evaluate(const Prim& prim, const Attrs& attrs, std::span<const Array> ope
     in.push_back(operands[i].node()->type);
     x.push_back(operand_data(operands[i], stores[i]));
   }
-  const Types types = need<&Prim::type>(prim)({prim, attrs, view(in)});
+  const Types types = need<&Prim::type>(prim)({prim, attrs, TypePointers(view(in))});
   Arrays out;
   boost::container::small_vector<void*, 2> y;
   for (const Type& t : types) {

@@ -1,7 +1,9 @@
 // Structural identity: canonical numbering, hash, comparison, and the table of shared programs.
 #include "core/intern.h"
 
+#include <algorithm>
 #include <array>
+#include <cstring>
 #include <mutex>
 #include <set>
 #include <unordered_map>
@@ -14,6 +16,26 @@ namespace {
 
 // ---- numbering
 // -----------------------------------------------------------------------------------------------
+
+/// Whether variables are numbered captures, inputs, results already, and nothing is left out. A program that is not
+/// well formed (a variable used before its definition) counts as not numbered, so that renumbering reports it.
+bool is_numbered(const Program& p) {
+  VarId next = 0;
+  for (VarId v : p.captures)
+    if (v != next++) return false;
+  for (VarId v : p.inputs)
+    if (v != next++) return false;
+  for (const Equation& e : p.equations) {
+    for (const Atom& a : e.operands)
+      if (a.is_var() && a.var >= next) return false;
+    for (VarId v : e.results)
+      if (v != next++) return false;
+    if (e.region) return false;
+  }
+  for (const Atom& a : p.outputs)
+    if (a.is_var() && a.var >= next) return false;
+  return next == p.types.size();
+}
 
 class Renumbering {
  public:
@@ -68,12 +90,22 @@ std::uint64_t hash_atom(const Atom& a) {
   return mix(mix(Atom::no_var, static_cast<std::uint64_t>(a.literal.dtype)), a.literal.bits);
 }
 
+/// Names of primitives differ in length, in their first eight characters or in their last.
+std::uint64_t hash_name(std::string_view name) {
+  std::uint64_t first = 0, last = 0;
+  const std::size_t n = std::min<std::size_t>(name.size(), 8);
+  std::memcpy(&first, name.data(), n);
+  std::memcpy(&last, name.data() + name.size() - n, n);
+  return mix(first ^ name.size(), last);
+}
+
 std::uint64_t hash_structure(const Program& p) {
   std::uint64_t h = mix(p.captures.size(), p.inputs.size());
-  for (const Type& t : p.types) h = mix(h, hash_type(t));
+  // The types of results follow from these.
+  for (std::size_t v = 0; v < p.captures.size() + p.inputs.size(); ++v) h = mix(h, hash_type(p.types[v]));
   for (const Equation& e : p.equations) {
-    h = mix(h, hash_text(e.prim->name));
-    h = mix(h, hash(e.attrs));
+    h = mix(h, hash_name(e.prim->name));
+    if (e.attrs.box()) h = mix(h, hash(e.attrs));
     h = mix(h, e.region);
     for (const Atom& a : e.operands) h = mix(h, hash_atom(a));
     h = mix(h, e.results.size());
@@ -162,7 +194,7 @@ InternTable& table() {
 }  // namespace
 
 void canonicalize(Program& program) {
-  Renumbering(program).run();
+  if (!is_numbered(program)) Renumbering(program).run();
   program.hash = hash_structure(program);
 }
 

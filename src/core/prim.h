@@ -17,11 +17,66 @@ std::span<const T> view(const boost::container::small_vector<T, N>& v) {
   return {v.data(), v.size()};
 }
 
+/// The types of operands where they stand, in the nodes or programs that hold them: nothing is copied.
+class TypeRefs {
+ public:
+  class iterator {
+   public:
+    using value_type = Type;
+    using difference_type = std::ptrdiff_t;
+    using reference = const Type&;
+    using pointer = const Type*;
+    using iterator_category = std::random_access_iterator_tag;
+    iterator() = default;
+    explicit iterator(const Type* const* at) : at_(at) {}
+    const Type& operator*() const { return **at_; }
+    const Type* operator->() const { return *at_; }
+    iterator& operator++() { return *this += 1; }
+    iterator operator++(int) { return iterator(at_++); }
+    iterator& operator--() { return *this += -1; }
+    iterator& operator+=(std::ptrdiff_t n) {
+      at_ += n;
+      return *this;
+    }
+    friend iterator operator+(iterator i, std::ptrdiff_t n) { return i += n; }
+    friend std::ptrdiff_t operator-(iterator a, iterator b) { return a.at_ - b.at_; }
+    friend bool operator==(iterator, iterator) = default;
+
+   private:
+    const Type* const* at_ = nullptr;
+  };
+  TypeRefs(const Type* const* types, std::size_t size) : types_(types), size_(size) {}
+  const Type& operator[](std::size_t i) const { return *types_[i]; }
+  std::size_t size() const { return size_; }
+  bool empty() const { return size_ == 0; }
+  iterator begin() const { return iterator(types_); }
+  iterator end() const { return iterator(types_ + size_); }
+  const Type& back() const { return *types_[size_ - 1]; }
+  TypeRefs subspan(std::size_t first) const { return {types_ + first, size_ - first}; }
+
+ private:
+  const Type* const* types_;
+  std::size_t size_;
+};
+/// Pointers to types, for TypeRefs.
+class TypePointers {
+ public:
+  TypePointers() = default;
+  explicit TypePointers(std::span<const Type> types) {
+    for (const Type& t : types) add(t);
+  }
+  void add(const Type& type) { pointers_.push_back(&type); }
+  operator TypeRefs() const { return {pointers_.data(), pointers_.size()}; }
+
+ private:
+  boost::container::small_vector<const Type*, 4> pointers_;
+};
+
 /// Operand types and attributes; the rule gives the result types and raises every error a user can cause.
 struct TypeIn {
   const Prim& prim;
   const Attrs& attrs;
-  std::span<const Type> x;
+  TypeRefs x;
   template <class T>
   const T& as() const {
     return attrs.as<T>();

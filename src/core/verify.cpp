@@ -59,7 +59,7 @@ class Verifier {
     boost::container::small_vector<Type, 4> operands;
     for (const Atom& a : e.operands) operands.push_back(program.type(a));
     try {
-      return need<&Prim::type>(*e.prim)({*e.prim, e.attrs, {operands.data(), operands.size()}});
+      return need<&Prim::type>(*e.prim)({*e.prim, e.attrs, TypePointers({operands.data(), operands.size()})});
     } catch (const std::exception& error) {
       fail(program, &e, std::string("the type rule refuses: ") + error.what());
     }

@@ -6,7 +6,7 @@
 namespace anadrome {
 
 Types result_types(const Prim& prim, const Attrs& attrs, std::span<const Type> operands) {
-  return need<&Prim::type>(prim)({prim, attrs, operands});
+  return need<&Prim::type>(prim)({prim, attrs, TypePointers(operands)});
 }
 
 Rewriter::Rewriter(const Program& from) : from_(from), value_(from.types.size()) {
