@@ -48,7 +48,7 @@ TEST(Surface, ArraysAreMadeByNamedFunctions) {
   EXPECT_EQ(s.rank() + z0.rank(), 0);
   EXPECT_EQ(z.shape(), (ad::Shape{6, 3}));
   EXPECT_EQ(zd.dtype(), ad::f64);
-  EXPECT_FLOAT_EQ(d[{1, 2}].item<float>(), 6);
+  EXPECT_FLOAT_EQ((d[{1, 2}].item<float>()), 6);
   const Array e = 2 * x + 1.0f - x / 3 + (-x), f = where(x > 0, x, 0.0);
   EXPECT_FLOAT_EQ(e[0].item<float>(), 2 + 1 - 1.0f / 3 - 1);
   EXPECT_TRUE(all(f == x).item<bool>());
