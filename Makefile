@@ -2,7 +2,7 @@
 BUILD := build/release
 JOBS ?= $(shell nproc)
 
-.PHONY: demo test build bench mutation format check clean install-packages configure
+.PHONY: demo test build bench mutation sanitize format check clean install-packages configure
 
 demo: configure
 	cmake --build $(BUILD) --target anadrome_cli -j $(JOBS)
@@ -22,6 +22,12 @@ bench: configure
 mutation: configure
 	cmake --build $(BUILD) --target test_rules -j $(JOBS)
 	python3 tools/mutation_proof.py --build $(BUILD) --jobs $(JOBS)
+
+# All tests under address, undefined-behaviour and thread sanitizers. Takes two more builds.
+sanitize: install-packages
+	@for kind in asan tsan; do \
+	  cmake --preset $$kind && cmake --build build/$$kind -j $(JOBS) && \
+	  ctest --test-dir build/$$kind --output-on-failure -j2 -E noncompile || exit 1; done
 
 check: build
 	python3 tools/check_includes.py
