@@ -1,7 +1,7 @@
 // Indexing against values worked out by hand: placement of axes, wrapping, clamping, updates, errors.
 #include <gtest/gtest.h>
 
-#include <cstring>
+#include <algorithm>
 #include <numeric>
 
 #include "anadrome/ops/gather.h"
@@ -13,7 +13,7 @@ namespace {
 
 template <class T> Array make(const Shape& shape, const std::vector<T>& values) {
   Array a = uninitialized({dtype_of<T>, shape, false});
-  std::memcpy(mutable_data(a), values.data(), values.size() * sizeof(T));
+  std::copy(values.begin(), values.end(), static_cast<T*>(mutable_data(a)));
   return a;
 }
 /// 0, 1, 2, ... as f32.
