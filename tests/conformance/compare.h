@@ -18,8 +18,7 @@ struct Rule {
   double bound = 0;
   /// Under `bits`: whether 0 and -0 differ. Derivatives may differ in the sign of zero.
   bool zero_has_sign = true;
-  /// The table counts subnormal numbers as zero. Where it says 0, a subnormal result is right too; where it
-  /// says infinity, the reciprocal of a subnormal number is.
+  /// The table counts subnormal numbers as zero: where it says 0, a subnormal result is right too.
   bool flushed = false;
   /// Only the float64 reference counts, where there is one.
   bool reference_only = false;

@@ -55,11 +55,12 @@ std::string name_of(Part part) {
 Rule OpTolerances::narrow(const std::string& op, const Json& entry, Part part) const {
   Rule rule;
   rule.zero_has_sign = part == Part::out;
-  if (part != Part::out || is_chain(op)) {
+  if (part != Part::out) {
     rule.unit = Rule::Unit::mixed;
     rule.bound = is_chain(op) ? 8 : 4;
     return rule;
   }
+  if (is_chain(op)) return {.unit = Rule::Unit::ulps, .bound = 8, .zero_has_sign = rule.zero_has_sign};
   const std::string op_class = entry.at("class");
   const bool one_operation = op_class == "exact" || entry.at("f32").value("out", 1.0) == 0;
   rule.unit = Rule::Unit::ulps;
