@@ -1,11 +1,21 @@
 #!/usr/bin/env bash
 # Installs the Debian (or Ubuntu) packages that building and testing need. Does nothing when all are there.
-# Repositories: only the distribution's own. On Debian 12: `deb http://deb.debian.org/debian bookworm main`;
-# on Ubuntu: `main universe`. No third-party repository, no download outside apt.
+# Repositories: only the distribution's own. On Debian 12: `deb http://deb.debian.org/debian bookworm main` and, for
+# LLVM 22, `deb http://deb.debian.org/debian-security bookworm-security main`; on Ubuntu: `main universe`. No
+# third-party repository, no download outside apt.
 set -euo pipefail
 
 packages=(g++ cmake ninja-build ccache git python3 libcli11-dev nlohmann-json3-dev libgtest-dev
-          libbenchmark-dev libboost-dev libtbb-dev)
+          libbenchmark-dev libboost-dev libtbb-dev libdnnl-dev libopenblas-dev)
+
+# The newest LLVM that the distribution has, from 22 down to 19.
+for version in 22 21 20 19; do
+  if dpkg -s "llvm-$version-dev" >/dev/null 2>&1 ||
+     { command -v apt-cache >/dev/null && apt-cache show "llvm-$version-dev" >/dev/null 2>&1; }; then
+    break
+  fi
+done
+packages+=("llvm-$version-dev")
 
 if ! command -v dpkg >/dev/null; then
   echo "install.sh: no dpkg here. Install the equivalents of: ${packages[*]}" >&2
