@@ -9,5 +9,6 @@
 #include "anadrome/program.h"
 #include "anadrome/random.h"
 #include "anadrome/shape.h"
+#include "anadrome/threads.h"
 #include "anadrome/transform.h"
 #include "anadrome/tree.h"
