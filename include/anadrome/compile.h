@@ -31,7 +31,9 @@ struct MemoryAnalysis {
   std::int64_t alias_size_in_bytes = 0;  // of the outputs: written over donated arguments
   std::int64_t temp_size_in_bytes = 0;
   std::int64_t generated_code_size_in_bytes = 0;
-  std::int64_t reserved_bytes = 0;  // kept between runs
+  /// What rounding up to size classes and huge pages adds to outputs and arena, and the free blocks that the process
+  /// keeps now for any run.
+  std::int64_t reserved_bytes = 0;
 };
 std::string to_string(const CostAnalysis& cost);
 std::string to_string(const MemoryAnalysis& memory);
@@ -50,7 +52,7 @@ class Executable {
  public:
   virtual ~Executable() = default;
   /// Runs on captures followed by inputs. Arguments marked donated at compile time are given up by the caller: their
-  /// memory may hold results. Allocates its outputs and, on first use by a thread, one arena.
+  /// memory may hold results. Allocates its outputs, and an arena that is kept for the next run.
   virtual std::vector<Array> run(std::span<const Array> arguments) const = 0;
   virtual const Program& optimized_program() const = 0;
   virtual CostAnalysis cost_analysis() const = 0;
@@ -62,7 +64,7 @@ class Executable {
 std::shared_ptr<const Executable> compile(const ProgramPtr& program, const CompileOptions& options = {},
                                           std::span<const bool> donated = {});
 
-/// Frees the arenas kept for the next run.
+/// Gives the memory that is free and kept for the next arrays and arenas back to the system, whichever thread keeps it.
 void clear_memory_cache();
 /// Forgets memoised transforms and compiled programs.
 void clear_program_cache();

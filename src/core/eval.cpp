@@ -41,12 +41,12 @@ Arrays evaluate(const Prim& prim, const Attrs& attrs, std::span<const Array> ope
     out.push_back(uninitialized(t));
     y.push_back(mutable_data(out.back()));
   }
-  std::shared_ptr<void> scratch;
+  BufferPtr scratch;
   if (prim.scratch) {
     const std::size_t bytes = prim.scratch({attrs, view(in), view(types)});
     if (bytes) scratch = allocate(bytes);
   }
-  need<&Prim::eval>(prim)({attrs, view(in), view(types), view(x), {y.data(), y.size()}, scratch.get()});
+  need<&Prim::eval>(prim)({attrs, view(in), view(types), view(x), {y.data(), y.size()}, scratch.data()});
   return out;
 }
 

@@ -3,9 +3,6 @@
 
 #include <sys/single_threaded.h>
 
-#include <cstdlib>
-#include <new>
-
 #include "core/builder.h"
 
 namespace anadrome {
@@ -31,24 +28,7 @@ void release(const Node* node) noexcept {
 
 }  // namespace detail
 
-namespace {
-std::atomic<std::int64_t> allocations{0}, bytes_allocated{0};
-}  // namespace
-
-std::int64_t allocation_count() { return allocations.load(std::memory_order_relaxed); }
-std::int64_t allocated_bytes() { return bytes_allocated.load(std::memory_order_relaxed); }
-
-std::shared_ptr<void> allocate(std::size_t bytes) {
-  allocations.fetch_add(1, std::memory_order_relaxed);
-  bytes_allocated.fetch_add(static_cast<std::int64_t>(bytes), std::memory_order_relaxed);
-  constexpr std::size_t alignment = 64;
-  const std::size_t rounded = (bytes + alignment) / alignment * alignment;
-  void* memory = ::operator new(rounded, std::align_val_t(alignment), std::nothrow);
-  if (!memory) throw RunError("out of memory: no " + std::to_string(bytes) + " bytes for an array.");
-  return {memory, [](void* p) { ::operator delete(p, std::align_val_t(alignment)); }};
-}
-
-Array concrete(const Type& type, std::shared_ptr<void> owner, void* data) {
+Array concrete(const Type& type, BufferPtr owner, void* data) {
   auto* node = new detail::Node;
   detail::NodePtr handle(node);
   node->kind = Node::Kind::concrete;
@@ -59,8 +39,8 @@ Array concrete(const Type& type, std::shared_ptr<void> owner, void* data) {
 }
 
 Array uninitialized(const Type& type) {
-  auto memory = allocate(type.bytes());
-  void* data = memory.get();
+  BufferPtr memory = allocate(type.bytes());
+  void* data = memory.data();
   return concrete(type, std::move(memory), data);
 }
 

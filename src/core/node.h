@@ -6,6 +6,7 @@
 
 #include "anadrome/array.h"
 #include "anadrome/program.h"
+#include "core/memory.h"
 
 namespace anadrome {
 
@@ -24,7 +25,7 @@ struct Node {
   Kind kind = Kind::concrete;
   Type type;
   // concrete: row-major elements, 64-byte aligned unless borrowed
-  std::shared_ptr<void> owner;
+  BufferPtr owner;
   void* data = nullptr;
   // variable
   std::shared_ptr<BuilderTag> tag;
@@ -32,21 +33,18 @@ struct Node {
   std::source_location source;  // of a donated array: the jit that it was given to
   // literal
   Literal literal;
+
+  static void* operator new(std::size_t bytes) { return allocate_node(bytes); }
+  static void operator delete(void* memory) { free_node(memory); }
 };
 }  // namespace detail
 
 using detail::Node;
 using Arrays = std::vector<Array>;
 
-/// Memory for `bytes`, 64-byte aligned, never null. Throws RunError when there is none.
-std::shared_ptr<void> allocate(std::size_t bytes);
-/// Calls of `allocate` so far in the process, and the bytes they asked for: tests check what a run takes.
-std::int64_t allocation_count();
-std::int64_t allocated_bytes();
-
 /// A concrete array with uninitialised elements; fill them through `mutable_data` before anyone else sees the array.
 Array uninitialized(const Type& type);
-Array concrete(const Type& type, std::shared_ptr<void> owner, void* data);
+Array concrete(const Type& type, BufferPtr owner, void* data);
 /// A scalar literal of a program.
 Array literal(const Literal& value);
 /// An array without data: it has a type, for `lower`.

@@ -1,7 +1,6 @@
 // The backend "native": a list of steps, each a kernel and the places of its operands and results, over one arena.
 #include <cstring>
 
-#include "native/arena.h"
 #include "native/backend.h"
 #include "optimize/cost.h"
 #include "optimize/passes.h"
@@ -111,11 +110,15 @@ void NativeExecutable::add_step(std::size_t equation) {
 }
 
 MemoryAnalysis NativeExecutable::memory_analysis() const {
+  const auto rounding = [](std::size_t bytes) { return static_cast<std::int64_t>(block_bytes(bytes) - bytes); };
   MemoryAnalysis out = signature_memory(program_);
-  for (std::size_t k = 0; k < plan_.donor.size(); ++k)
-    if (plan_.donor[k] >= 0) out.alias_size_in_bytes += static_cast<std::int64_t>(output_types_[k].bytes());
+  out.reserved_bytes = kept_bytes() + (plan_.arena_bytes ? rounding(plan_.arena_bytes) : 0);
+  for (std::size_t k = 0; k < plan_.donor.size(); ++k) {
+    const std::size_t bytes = output_types_[k].bytes();
+    if (plan_.donor[k] >= 0) out.alias_size_in_bytes += static_cast<std::int64_t>(bytes);
+    else out.reserved_bytes += rounding(bytes);
+  }
   out.temp_size_in_bytes = static_cast<std::int64_t>(plan_.arena_bytes);
-  out.reserved_bytes = kept_arena_bytes();
   return out;
 }
 
@@ -190,8 +193,8 @@ std::vector<Array> NativeExecutable::run(std::span<const Array> arguments) const
   Arrays copies;
   set_arguments(arguments, bases, copies);
   std::vector<Array> out = make_outputs(arguments, copies, bases);
-  const Arena arena(plan_.arena_bytes);
-  bases.push_back(arena.data() ? arena.data() : nothing);
+  const BufferPtr arena = plan_.arena_bytes ? allocate_arena(plan_.arena_bytes) : BufferPtr();
+  bases.push_back(arena ? static_cast<char*>(arena.data()) : nothing);
   bases.push_back(reinterpret_cast<char*>(const_cast<std::uint64_t*>(constants_.data())));
   run_steps(bases);
   return out;
