@@ -14,9 +14,14 @@ test: build check
 build: configure
 	cmake --build $(BUILD) -j $(JOBS)
 
+# JAX_PYTHON=/path/to/python make bench: that Python's JAX is measured beside the library.
 bench: configure
 	cmake --build $(BUILD) --target bench -j $(JOBS)
-	@for program in $(BUILD)/bench/*; do [ -x "$$program" ] || continue; "$$program" || exit 1; done
+	@for source in bench/*.cpp; do \
+	  program=$(BUILD)/bench/$$(basename $$source .cpp); \
+	  [ ! -x $$program ] || $$program --benchmark_min_time=0.1 || exit 1; \
+	done
+	python3 bench/compare.py --program $(BUILD)/bench/workloads
 
 # Breaks every rule of every primitive in turn: a test must notice each.
 mutation: configure
