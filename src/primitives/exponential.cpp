@@ -5,22 +5,12 @@
 #include <numbers>
 
 #include "core/builder.h"
+#include "math/elementary.h"
 #include "math/xla.h"
 #include "primitives/elementwise.h"
 
 namespace anadrome {
 namespace {
-
-template <class T> T log_of_sum(T a, T b) {
-  const T difference = a - b;
-  if (difference != difference) return a + b;  // equal infinities, or NaN
-  return (a > b ? a : b) + std::log1p(std::exp(-std::fabs(difference)));
-}
-
-template <class T> T logistic_of(T x) {
-  const T small = std::exp(-std::fabs(x));  // never overflows, so that both tails are accurate
-  return (x >= 0 ? T{1} : small) / (1 + small);
-}
 
 /// 2^x. The 16-bit floats round the product x log 2 too, as XLA does.
 void eval_exp2(const EvalIn& in) {
@@ -151,7 +141,7 @@ constinit const Prim prim::logaddexp = {
     .name = "logaddexp",
     .work = Work::elementwise,
     .type = float_elementwise,
-    .eval = [](const EvalIn& in) { eval_float(in, [](auto a, auto b) { return log_of_sum(a, b); }); },
+    .eval = [](const EvalIn& in) { eval_float(in, [](auto a, auto b) { return math::logaddexp(a, b); }); },
     .jvp = [](const JvpIn& in) -> Arrays {
       return {add_tangents(scaled(in.t[0], [&] { return share(in.x[0], in.x[1], in.y[0]); }),
                            scaled(in.t[1], [&] { return share(in.x[1], in.x[0], in.y[0]); }))};
@@ -166,7 +156,7 @@ constinit const Prim prim::logistic = {
     .name = "logistic",
     .work = Work::elementwise,
     .type = float_elementwise,
-    .eval = [](const EvalIn& in) { eval_float(in, [](auto x) { return logistic_of(x); }); },
+    .eval = [](const EvalIn& in) { eval_float(in, [](auto x) { return math::logistic(x); }); },
     .jvp = [](const JvpIn& in) -> Arrays {  // 1 - y would be 0 where y rounds to 1
       return {op::mul(in.t[0], op::mul(in.y[0], op::logistic(op::neg(in.x[0]))))};
     },

@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "core/builder.h"
+#include "math/elementary.h"
 #include "primitives/elementwise.h"
 
 namespace anadrome {
@@ -29,13 +30,6 @@ template <class T> T power_of_integers(T x, T n) {
       return x == 1 ? T{1} : x == -1 ? static_cast<T>(n % 2 ? -1 : 1) : static_cast<T>(x == 0 ? -1 : 0);
   }
   return repeated_product(x, static_cast<std::uint64_t>(n));
-}
-
-/// x^n of floats; float is multiplied in double, so that it is rounded once.
-template <class T> T float_to_integer_power(T x, std::int64_t n) {
-  const auto magnitude = n < 0 ? ~static_cast<std::uint64_t>(n) + 1 : static_cast<std::uint64_t>(n);
-  const double power = repeated_product(static_cast<double>(x), magnitude);
-  return static_cast<T>(n < 0 ? 1 / power : power);
 }
 
 /// Base and exponent of one dtype, or a float base with an i32 exponent.
@@ -111,7 +105,7 @@ void eval_integer_pow(const EvalIn& in) {
   with([n](auto x) {
     using T = decltype(x);
     if constexpr (std::is_floating_point_v<T>)
-      return float_to_integer_power(x, n);
+      return math::integer_pow(x, n);
     else
       return repeated_product(x, static_cast<std::uint64_t>(n));
   });

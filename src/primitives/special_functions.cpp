@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "core/builder.h"
+#include "math/elementary.h"
 #include "math/special.h"
 #include "math/xla.h"
 #include "primitives/elementwise.h"
@@ -71,10 +72,6 @@ Arrays jvp_bessel_i1e(const JvpIn& in) {
   const Array inner = op::add(op::sign(x), op::div(op::number_like(1, x), x));
   const Array slope = op::sub(op::bessel_i0e(x), op::mul(op::bessel_i1e(x), inner));
   return {op::mul(in.t[0], slope)};
-}
-
-template <class T> T x_log_y(T x, T y) {
-  return x == 0 ? T{0} : x * std::log(y);
 }
 
 }  // namespace
@@ -257,7 +254,7 @@ constinit const Prim prim::xlogy = {
     .name = "xlogy",
     .work = Work::elementwise,
     .type = float_elementwise,
-    .eval = [](const EvalIn& in) { eval_float(in, [](auto a, auto b) { return x_log_y(a, b); }); },
+    .eval = [](const EvalIn& in) { eval_float(in, [](auto a, auto b) { return math::xlogy(a, b); }); },
     .jvp = [](const JvpIn& in) -> Arrays {
       return {add_tangents(scaled(in.t[0], [&] { return op::log(in.x[1]); }),
                            scaled(in.t[1], [&] { return op::div(in.x[0], in.x[1]); }))};

@@ -1,0 +1,15 @@
+// Calls vector functions, which take and return whole registers, on arrays.
+#pragma once
+#include <cstddef>
+
+#include "native/vector_math.h"
+
+namespace anadrome::testing {
+
+/// y[i] = f(a[i]) or f(a[i], b[i]) for i < n, n a multiple of `lanes`; arrays of float or double as `dtype` says.
+void call_vector(const MathFunction& f, DType dtype, int lanes, const void* a, const void* b, void* y, std::size_t n);
+
+/// The same, one number a call.
+void call_scalar(const MathFunction& f, DType dtype, const void* a, const void* b, void* y, std::size_t n);
+
+}  // namespace anadrome::testing
