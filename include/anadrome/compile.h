@@ -54,6 +54,9 @@ class Executable {
   /// Runs on captures followed by inputs. Arguments marked donated at compile time are given up by the caller: their
   /// memory may hold results. Allocates its outputs, and an arena that is kept for the next run.
   virtual std::vector<Array> run(std::span<const Array> arguments) const = 0;
+  /// The same for callers that know that the arguments are numbers of the right types: writes the results to places of
+  /// the caller and takes no memory beside theirs.
+  virtual void run_into(std::span<const Array* const> arguments, std::span<Array* const> results) const;
   virtual const Program& optimized_program() const = 0;
   virtual CostAnalysis cost_analysis() const = 0;
   virtual MemoryAnalysis memory_analysis() const = 0;

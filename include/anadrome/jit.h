@@ -1,8 +1,5 @@
 // jit, lower, compile, make_program.
 #pragma once
-#include <map>
-#include <mutex>
-#include <shared_mutex>
 #include <source_location>
 #include <string>
 #include <vector>
@@ -31,6 +28,50 @@ struct JitOptions {
 template <class T>
 concept JitArgument = Tree<T> || detail::static_leaf<T>;
 
+namespace detail {
+/// Collects what a call is recognised by.
+struct GatherCall : IgnoreAll {
+  explicit GatherCall(functional::Call& c) : call(c) {}
+  void array(const Array& a) { call.leaves.push_back(&a); }
+  template <class V>
+  void fixed(const V& v) {
+    if constexpr (is_static<V>::value) {
+      fixed(v.value);
+    } else if constexpr (std::same_as<V, std::string>) {
+      count(v.size());
+      bytes(v.data(), v.size());
+    } else {
+      static_assert(std::is_trivially_copyable_v<V>, "anadrome: Static<T> takes numbers, enums and strings");
+      bytes(reinterpret_cast<const char*>(&v), sizeof v);
+    }
+  }
+  void count(std::size_t n) { bytes(reinterpret_cast<const char*>(&n), sizeof n); }
+  template <class K>
+  void enter_key(const K& k) {
+    fixed(k);
+  }
+  void bytes(const char* p, std::size_t n) {
+    for (std::size_t i = 0; i < n; ++i) call.structure.push_back(p[i]);
+  }
+  functional::Call& call;
+};
+/// Collects where the Arrays of a result are.
+struct GatherPlaces : IgnoreAll {
+  void array(Array& a) { places.push_back(&a); }
+  InlineVector<Array*, 16> places;
+};
+template <class R>
+void run_into(const functional::Entry& entry, const functional::Call& call, R& out, const std::source_location& source) {
+  GatherPlaces gather;
+  walk_tree(out, gather);
+  functional::run_accepted(entry, {call.leaves.data(), call.leaves.size()}, {gather.places.data(), gather.places.size()},
+                           source);
+}
+/// Its address stands for the types of a result and of arguments.
+template <class... T>
+inline constexpr char form = 0;
+}  // namespace detail
+
 template <class Signature>
 class Compiled;
 /// A compiled function of fixed types: what `lower(...).compile()` returns. Safe to call from several threads.
@@ -38,28 +79,36 @@ template <class R, class... A>
 class Compiled<R(A...)> {
  public:
   Compiled(functional::Recorded recorded, std::shared_ptr<const Executable> executable, R result)
-      : recorded_(std::move(recorded)), executable_(std::move(executable)), result_(std::move(result)) {}
+      : entry_(std::make_shared<functional::Entry>(std::move(recorded), std::move(executable))),
+        result_(std::move(result)) {}
   /// Throws TypeError naming the field path when an argument has another type than it was lowered for.
   R operator()(const A&... a) const {
-    std::vector<Array> x;
-    (detail::flatten_into(a, x), ...);
+    functional::Call call;
+    detail::GatherCall gather(call);
+    (detail::walk_tree(a, gather), ...);
     R out = result_;
+    if (functional::accepts(*entry_, {call.leaves.data(), call.leaves.size()})) {
+      detail::run_into(*entry_, call, out, {});
+      return out;
+    }
+    std::vector<Array> x;
+    for (const Array* leaf : call.leaves) x.push_back(*leaf);
     const std::tuple<const A&...> arguments(a...);
     const auto leaf = [&arguments](std::size_t i) { return detail::leaf_name(arguments, i); };
-    detail::rebuild(out, functional::run_recorded(recorded_, *executable_, x, {"compiled function", {}, leaf}));
+    detail::rebuild(out, functional::run_recorded(entry_->recorded, *entry_->executable, x,
+                                                  {"compiled function", {}, leaf}));
     return out;
   }
   /// Operations of the optimised program.
-  CostAnalysis cost_analysis() const { return executable_->cost_analysis(); }
+  CostAnalysis cost_analysis() const { return executable().cost_analysis(); }
   /// Bytes of one run; temp_size_in_bytes is exact.
-  MemoryAnalysis memory_analysis() const { return executable_->memory_analysis(); }
+  MemoryAnalysis memory_analysis() const { return executable().memory_analysis(); }
   /// The optimised program.
-  const Program& program() const { return executable_->optimized_program(); }
-  const Executable& executable() const { return *executable_; }
+  const Program& program() const { return executable().optimized_program(); }
+  const Executable& executable() const { return *entry_->executable; }
 
  private:
-  functional::Recorded recorded_;
-  std::shared_ptr<const Executable> executable_;
+  std::shared_ptr<const functional::Entry> entry_;
   R result_;
 };
 
@@ -105,44 +154,39 @@ class Jitted {
   auto operator()(const A&... a) const {
     check<A...>();
     using R = detail::Result<F, A...>;
-    std::string key;
-    std::vector<Array> leaves;
-    append_key(key, leaves, a...);
-    const std::tuple<const A&...> arguments(a...);
-    const functional::Context context{
-        "jit", state_->source, [&arguments](std::size_t i) { return detail::leaf_name(arguments, i); }};
-    const auto entry = find<R>(key, leaves, context, a...);
-    R out = entry->result;
-    detail::rebuild(out, functional::recording()
-                             ? functional::call_recorded(entry->recorded, leaves, "jit")
-                             : functional::run_recorded(entry->recorded, *entry->executable, leaves, context));
-    return out;
+    functional::Call call;
+    call.form = &detail::form<R, A...>;
+    detail::GatherCall gather(call);
+    (detail::walk_tree(a, gather), ...);
+    call.recorded = functional::recording();
+    if (const functional::Entry* known = state_->cache.ready(call)) {
+      R out = static_cast<const Entry<R>*>(known)->result;
+      detail::run_into(*known, call, out, state_->source);
+      return out;
+    }
+    return checked_call<R>(call, a...);
   }
   /// Records for the types of these arguments (Arrays or abstract(dtype, shape)) without running.
   template <class... A>
   auto lower(const A&... a) const {
     check<A...>();
     using R = detail::Result<F, A...>;
-    std::vector<Array> leaves;
-    std::string key;
-    append_key(key, leaves, a...);
-    auto entry = record<R>(a...);
-    return Lowered<R(A...)>(entry.recorded, entry.result, donated(a...));
+    auto [recorded, result] = record<R>(a...);
+    return Lowered<R(A...)>(std::move(recorded), std::move(result), donated(a...));
   }
 
  private:
   template <class R>
-  struct Entry {
-    functional::Recorded recorded;
+  struct Entry : functional::Entry {
+    Entry(functional::Recorded r, R structure, std::shared_ptr<const Executable> e)
+        : functional::Entry(std::move(r), std::move(e)), result(std::move(structure)) {}
     R result;
-    std::shared_ptr<const Executable> executable;
   };
   struct State {
     F f;
     JitOptions options;
     std::source_location source;
-    std::shared_mutex mutex;
-    std::map<std::string, std::shared_ptr<const void>> entries;
+    functional::CallCache cache;
     State(F function, JitOptions o, std::source_location s)
         : f(std::move(function)), options(std::move(o)), source(s) {}
   };
@@ -153,12 +197,6 @@ class Jitted {
                   "jit: a floating-point argument is neither traced nor static; pass scalar(v) to trace it");
     static_assert((JitArgument<A> && ...),
                   "jit: every argument must be a tree of Arrays or a static integer, enum, bool or string");
-  }
-  template <class... A>
-  static void append_key(std::string& key, std::vector<Array>& leaves, const A&... a) {
-    detail::StructureKey visitor(key, leaves);
-    (detail::walk_tree(a, visitor), ...);
-    functional::append_types(key, leaves);
   }
   template <class... A>
   functional::Mask donated(const A&... a) const {
@@ -179,29 +217,39 @@ class Jitted {
     return out;
   }
   template <class R, class... A>
-  Entry<R> record(const A&... a) const {
+  std::pair<functional::Recorded, R> record(const A&... a) const {
     detail::Traced<F, A...> traced(state_->f, "jit", state_->source, a...);
     auto recorded = functional::record_for_jit(traced.function(), traced.leaves(), traced.context());
     recorded.donated = donated(a...);
-    return {std::move(recorded), traced.result_structure(), nullptr};
+    return {std::move(recorded), traced.result_structure()};
+  }
+  /// A call inside a recorded function, the first call of its kind, or one that is wrong.
+  template <class R, class... A>
+  [[gnu::noinline]] R checked_call(const functional::Call& call, const A&... a) const {
+    const std::tuple<const A&...> arguments(a...);
+    const functional::Context context{
+        "jit", state_->source, [&arguments](std::size_t i) { return detail::leaf_name(arguments, i); }};
+    std::vector<Array> leaves;
+    for (const Array* leaf : call.leaves) leaves.push_back(*leaf);
+    const std::shared_ptr<const Entry<R>> entry = find<R>(call, leaves, context, a...);
+    R out = entry->result;
+    detail::rebuild(out, call.recorded
+                             ? functional::call_recorded(entry->recorded, leaves, "jit")
+                             : functional::run_recorded(entry->recorded, *entry->executable, leaves, context));
+    return out;
   }
   template <class R, class... A>
-  std::shared_ptr<const Entry<R>> find(std::string& key, const std::vector<Array>& leaves,
+  std::shared_ptr<const Entry<R>> find(const functional::Call& call, const std::vector<Array>& leaves,
                                        const functional::Context& context, const A&... a) const {
-    const bool inside = functional::recording();
-    key += inside ? 'i' : 'o';
-    {
-      std::shared_lock lock(state_->mutex);
-      if (auto it = state_->entries.find(key); it != state_->entries.end())
-        return std::static_pointer_cast<const Entry<R>>(it->second);
-    }
+    if (auto known = state_->cache.find(call)) return std::static_pointer_cast<const Entry<R>>(known);
     functional::check_leaves(leaves, context);
-    auto entry = std::make_shared<Entry<R>>(record<R>(a...));
-    if (!inside)
-      entry->executable = functional::compile_recorded(entry->recorded, state_->options.compile, donated(a...));
+    auto [recorded, result] = record<R>(a...);
+    std::shared_ptr<const Executable> executable;
+    if (!call.recorded)
+      executable = functional::compile_recorded(recorded, state_->options.compile, recorded.donated);
+    auto entry = std::make_shared<const Entry<R>>(std::move(recorded), std::move(result), std::move(executable));
     if (!entry->recorded.reusable) return entry;
-    std::unique_lock lock(state_->mutex);
-    return std::static_pointer_cast<const Entry<R>>(state_->entries.emplace(key, entry).first->second);
+    return std::static_pointer_cast<const Entry<R>>(state_->cache.keep(call, std::move(entry)));
   }
 
   std::shared_ptr<State> state_;

@@ -160,33 +160,6 @@ struct NameLeaves : IgnoreAll {
   std::vector<std::size_t> lengths;
 };
 
-/// The structure and the static leaves as bytes, and the arrays beside them: the key of a jitted call.
-struct StructureKey : IgnoreAll {
-  StructureKey(std::string& k, std::vector<Array>& arrays) : key(k), leaves(arrays) {}
-  void array(const Array& a) {
-    leaves.push_back(a);
-    key += 'a';
-  }
-  template <class V>
-  void fixed(const V& v) {
-    if constexpr (is_static<V>::value) fixed(v.value);
-    else if constexpr (std::same_as<V, std::string>) {
-      count(v.size());
-      key += v;
-    } else {
-      static_assert(std::is_trivially_copyable_v<V>, "anadrome: Static<T> takes numbers, enums and strings");
-      key.append(reinterpret_cast<const char*>(&v), sizeof v);
-    }
-  }
-  void count(std::size_t n) { key.append(reinterpret_cast<const char*>(&n), sizeof n); }
-  template <class K>
-  void enter_key(const K& k) {
-    fixed(k);
-  }
-  std::string& key;
-  std::vector<Array>& leaves;
-};
-
 template <class T>
 void flatten_into(const T& tree, std::vector<Array>& out) {
   Flatten f(out);

@@ -15,19 +15,6 @@ Program make_program(const Function& f, const Arrays& x, const Context& context)
   return std::move(*record(context.name, f, types).program);
 }
 
-void append_types(std::string& key, const Arrays& leaves) {
-  for (const Array& a : leaves) {
-    if (!a.defined()) {
-      key += '?';
-      continue;
-    }
-    const Type& t = a.type();
-    key += static_cast<char>(t.dtype);
-    key += static_cast<char>(t.rank());
-    key.append(reinterpret_cast<const char*>(t.shape.data()), t.shape.size() * sizeof(std::int64_t));
-  }
-}
-
 void check_leaves(const Arrays& leaves, const Context& context) { checked_types(leaves, context); }
 
 bool recording() { return current_scope() != nullptr; }
@@ -67,11 +54,11 @@ bool read_elsewhere(const Recorded& recorded, const Arrays& x, std::size_t i) {
   return std::any_of(recorded.captures.begin(), recorded.captures.end(), same);
 }
 
-void give_up_donated(const Recorded& recorded, const Arrays& x, const Context& context) {
+void give_up_donated(const Recorded& recorded, const Arrays& x, const std::source_location& source) {
   Arrays given;
   for (std::size_t i = 0; i < recorded.donated.size(); ++i)
     if (recorded.donated[i] && is_concrete(x[i]) && !read_elsewhere(recorded, x, i)) given.push_back(x[i]);
-  for (const Array& a : given) give_up(a, context.source);
+  for (const Array& a : given) give_up(a, source);
 }
 
 }  // namespace
@@ -93,8 +80,25 @@ Arrays run_recorded(const Recorded& recorded, const Executable& executable, cons
     arguments.push_back(a);
   }
   Arrays y = executable.run(arguments);
-  give_up_donated(recorded, x, context);
+  give_up_donated(recorded, x, context.source);
   return y;
+}
+
+void run_accepted(const Entry& entry, std::span<const Array* const> leaves, std::span<Array* const> results,
+                  const std::source_location& source) {
+  const Arrays& captures = entry.recorded.captures;
+  if (captures.empty()) {
+    entry.executable->run_into(leaves, results);
+  } else {
+    boost::container::small_vector<const Array*, 32> arguments;
+    for (const Array& c : captures) arguments.push_back(&c);
+    arguments.insert(arguments.end(), leaves.begin(), leaves.end());
+    entry.executable->run_into({arguments.data(), arguments.size()}, results);
+  }
+  if (!entry.gives_up) return;
+  Arrays x;
+  for (const Array* leaf : leaves) x.push_back(*leaf);
+  give_up_donated(entry.recorded, x, source);
 }
 
 CostAnalysis cost_of(const Program& program) { return program_cost(program); }

@@ -137,7 +137,9 @@ class Proven {
     if (--depth_ == 0) pairs_.clear();
   }
   Proven(const Proven&) = delete;
-  bool contains(const Program& a, const Program& b) const { return pairs_.count({&a, &b}) != 0; }
+  /// Whether this is part of another comparison: only then can the pair come again.
+  bool nested() const { return depth_ > 1; }
+  bool contains(const Program& a, const Program& b) const { return nested() && pairs_.count({&a, &b}) != 0; }
   void add(const Program& a, const Program& b) { pairs_.insert({&a, &b}); }
 
  private:
@@ -208,7 +210,7 @@ bool same_structure(const Program& a, const Program& b) {
   if (a.hash != b.hash) return false;
   if (proven.contains(a, b)) return true;
   if (!same_parts(a, b)) return false;
-  proven.add(a, b);
+  if (proven.nested()) proven.add(a, b);
   return true;
 }
 

@@ -70,6 +70,7 @@ void give_up(const Array& a, const std::source_location& source) {
 }
 
 void check_usable(const Array& a, std::string_view what) {
+  if (a.defined() && kind(a) <= Node::Kind::literal) return;
   const std::string user(what);
   if (!a.defined())
     throw TypeError(user + ": an empty Array (default-constructed, never assigned) was used as a value. " +

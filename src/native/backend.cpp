@@ -1,6 +1,8 @@
 // compile(): chooses a backend by name.
 #include "native/backend.h"
 
+#include <boost/container/small_vector.hpp>
+
 #include "core/node.h"
 
 namespace anadrome {
@@ -40,6 +42,23 @@ void check_arguments(const Program& program, std::span<const Array> arguments) {
       throw TraceError("run: argument " + std::to_string(i) + " of type " + to_string(want) +
                        " is a value being recorded; a compiled program runs on numbers.");
   }
+}
+
+std::vector<Array> run_checked(const Executable& executable, std::span<const Array> arguments, std::size_t results) {
+  boost::container::small_vector<const Array*, 32> from;
+  for (const Array& a : arguments) from.push_back(&a);
+  std::vector<Array> out(results);
+  boost::container::small_vector<Array*, 16> to;
+  for (Array& y : out) to.push_back(&y);
+  executable.run_into({from.data(), from.size()}, {to.data(), to.size()});
+  return out;
+}
+
+void Executable::run_into(std::span<const Array* const> arguments, std::span<Array* const> results) const {
+  std::vector<Array> x;
+  for (const Array* a : arguments) x.push_back(*a);
+  std::vector<Array> y = run(x);
+  for (std::size_t i = 0; i < y.size(); ++i) *results[i] = std::move(y[i]);
 }
 
 MemoryAnalysis signature_memory(const Program& program) {

@@ -21,6 +21,8 @@ std::shared_ptr<const Executable> compile_eval(const Program& program, const Com
 
 /// Throws TypeError unless the arguments are numbers of the types of the captures and inputs.
 void check_arguments(const Program& program, std::span<const Array> arguments);
+/// Runs on arguments that were checked, through pointers to them.
+std::vector<Array> run_checked(const Executable& executable, std::span<const Array> arguments, std::size_t results);
 /// The sizes that follow from the signature alone.
 MemoryAnalysis signature_memory(const Program& program);
 

@@ -50,6 +50,7 @@ class NativeExecutable final : public Executable {
   }
 
   std::vector<Array> run(std::span<const Array> arguments) const override;
+  void run_into(std::span<const Array* const> arguments, std::span<Array* const> results) const override;
   const Program& optimized_program() const override { return program_; }
   CostAnalysis cost_analysis() const override { return program_cost(program_); }
   MemoryAnalysis memory_analysis() const override;
@@ -61,8 +62,9 @@ class NativeExecutable final : public Executable {
 
   Ref ref(const Atom& a);
   void add_step(std::size_t equation);
-  void set_arguments(std::span<const Array> arguments, Bases& bases, Arrays& copies) const;
-  std::vector<Array> make_outputs(std::span<const Array> arguments, const Arrays& copies, Bases& bases) const;
+  void set_arguments(std::span<const Array* const> arguments, Bases& bases, Arrays& copies) const;
+  void make_outputs(std::span<const Array* const> arguments, const Arrays& copies, std::span<Array* const> results,
+                    Bases& bases) const;
   void run_steps(const Bases& bases) const;
 
   Program program_;
@@ -123,18 +125,18 @@ MemoryAnalysis NativeExecutable::memory_analysis() const {
 }
 
 /// True when a run must not write over argument i: it is a number, borrowed memory, or passed twice.
-bool must_copy(std::span<const Array> arguments, std::size_t i) {
-  const Array& a = arguments[i];
+bool must_copy(std::span<const Array* const> arguments, std::size_t i) {
+  const Array& a = *arguments[i];
   if (!is_concrete(a) || !a.node()->owner) return true;
   for (std::size_t j = 0; j < arguments.size(); ++j)
-    if (j != i && is_concrete(arguments[j]) && arguments[j].node()->owner == a.node()->owner) return true;
+    if (j != i && is_concrete(*arguments[j]) && arguments[j]->node()->owner == a.node()->owner) return true;
   return false;
 }
 
 /// Points the bases at the arguments. Those that cannot be used as they are get a copy in `copies`, by argument.
-void NativeExecutable::set_arguments(std::span<const Array> arguments, Bases& bases, Arrays& copies) const {
+void NativeExecutable::set_arguments(std::span<const Array* const> arguments, Bases& bases, Arrays& copies) const {
   for (std::size_t i = 0; i < arguments_; ++i) {
-    const Array& a = arguments[i];
+    const Array& a = *arguments[i];
     const bool copied = given_up_[i] ? must_copy(arguments, i) : !is_concrete(a);
     if (!copied) {
       bases.push_back(static_cast<char*>(a.node()->data));
@@ -149,21 +151,19 @@ void NativeExecutable::set_arguments(std::span<const Array> arguments, Bases& ba
   }
 }
 
-std::vector<Array> NativeExecutable::make_outputs(std::span<const Array> arguments, const Arrays& copies,
-                                                  Bases& bases) const {
-  std::vector<Array> out;
-  out.reserve(output_types_.size());
+void NativeExecutable::make_outputs(std::span<const Array* const> arguments, const Arrays& copies,
+                                    std::span<Array* const> results, Bases& bases) const {
   for (std::size_t k = 0; k < output_types_.size(); ++k) {
+    Array& out = *results[k];
     if (plan_.donor[k] < 0) {
-      out.push_back(uninitialized(output_types_[k]));
+      out = uninitialized(output_types_[k]);
     } else {
       const auto i = static_cast<std::size_t>(plan_.donor[k]);
-      const Array& from = copies.empty() || !copies[i].defined() ? arguments[i] : copies[i];
-      out.push_back(concrete(output_types_[k], from.node()->owner, from.node()->data));
+      const Array& from = copies.empty() || !copies[i].defined() ? *arguments[i] : copies[i];
+      out = concrete(output_types_[k], from.node()->owner, from.node()->data);
     }
-    bases.push_back(static_cast<char*>(mutable_data(out.back())));
+    bases.push_back(static_cast<char*>(mutable_data(out)));
   }
-  return out;
 }
 
 void NativeExecutable::run_steps(const Bases& bases) const {
@@ -188,16 +188,19 @@ void NativeExecutable::run_steps(const Bases& bases) const {
 
 std::vector<Array> NativeExecutable::run(std::span<const Array> arguments) const {
   check_arguments(program_, arguments);
+  return run_checked(*this, arguments, output_types_.size());
+}
+
+void NativeExecutable::run_into(std::span<const Array* const> arguments, std::span<Array* const> results) const {
   alignas(64) static char nothing[64];  // where empty values are
   Bases bases;
   Arrays copies;
   set_arguments(arguments, bases, copies);
-  std::vector<Array> out = make_outputs(arguments, copies, bases);
+  make_outputs(arguments, copies, results, bases);
   const BufferPtr arena = plan_.arena_bytes ? allocate_arena(plan_.arena_bytes) : BufferPtr();
   bases.push_back(arena ? static_cast<char*>(arena.data()) : nothing);
   bases.push_back(reinterpret_cast<char*>(const_cast<std::uint64_t*>(constants_.data())));
   run_steps(bases);
-  return out;
 }
 
 }  // namespace

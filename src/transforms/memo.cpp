@@ -16,13 +16,13 @@ Memo& Memo::instance() {
   return *memo;
 }
 
-std::size_t Memo::KeyHash::operator()(const Key& key) const {
+std::size_t Memo::KeyHash::operator()(const KeyView& key) const {
   std::uint64_t h = mix(key.program->hash, static_cast<std::uint64_t>(key.kind));
   for (std::int64_t o : key.options) h = mix(h, static_cast<std::uint64_t>(o));
   return h;
 }
 
-std::shared_ptr<const void> Memo::find(const Key& key) {
+std::shared_ptr<const void> Memo::find(const KeyView& key) {
   std::lock_guard lock(mutex_);
   auto it = index_.find(key);
   if (it == index_.end()) return nullptr;

@@ -1,5 +1,6 @@
 // Memoised transforms: keyed by the interned program and the transform's options, bounded in bytes, owning no arrays.
 #pragma once
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <list>
@@ -35,12 +36,11 @@ class Memo {
   /// The stored result, or `make()` stored and returned. `bytes` estimates what the result holds.
   template <class T>
   std::shared_ptr<const T> get(const ProgramPtr& interned, MemoKind kind, std::span<const std::int64_t> options,
-                               const std::function<std::shared_ptr<const T>()>& make,
-                               const std::function<std::size_t(const T&)>& bytes) {
-    Key key{interned, kind, {options.begin(), options.end()}};
-    if (auto found = find(key)) return std::static_pointer_cast<const T>(found);
+                               const auto& make, const auto& bytes) {
+    if (auto found = find({interned.get(), kind, options})) return std::static_pointer_cast<const T>(std::move(found));
     std::shared_ptr<const T> made = make();
-    return std::static_pointer_cast<const T>(store(std::move(key), made, bytes(*made)));
+    return std::static_pointer_cast<const T>(
+        store({interned, kind, {options.begin(), options.end()}}, made, bytes(*made)));
   }
   void clear();
   std::int64_t bytes() const;
@@ -50,22 +50,36 @@ class Memo {
     ProgramPtr program;  // interned: equal structure means equal pointer
     MemoKind kind;
     std::vector<std::int64_t> options;
-    bool operator==(const Key&) const = default;
+  };
+  /// A key to look up: nothing is copied.
+  struct KeyView {
+    const Program* program;
+    MemoKind kind;
+    std::span<const std::int64_t> options;
+    KeyView(const Program* p, MemoKind k, std::span<const std::int64_t> o) : program(p), kind(k), options(o) {}
+    KeyView(const Key& key) : KeyView(key.program.get(), key.kind, key.options) {}
   };
   struct KeyHash {
-    std::size_t operator()(const Key& key) const;
+    using is_transparent = void;
+    std::size_t operator()(const KeyView& key) const;
+  };
+  struct KeyEqual {
+    using is_transparent = void;
+    bool operator()(const KeyView& a, const KeyView& b) const {
+      return a.program == b.program && a.kind == b.kind && std::ranges::equal(a.options, b.options);
+    }
   };
   struct Entry {
     Key key;
     std::shared_ptr<const void> value;
     std::size_t bytes;
   };
-  std::shared_ptr<const void> find(const Key& key);
+  std::shared_ptr<const void> find(const KeyView& key);
   std::shared_ptr<const void> store(Key key, std::shared_ptr<const void> value, std::size_t bytes);
 
   mutable std::mutex mutex_;
   std::list<Entry> entries_;  // most recently used first
-  std::unordered_map<Key, std::list<Entry>::iterator, KeyHash> index_;
+  std::unordered_map<Key, std::list<Entry>::iterator, KeyHash, KeyEqual> index_;
   std::size_t bytes_ = 0;
 };
 

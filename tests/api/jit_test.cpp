@@ -2,6 +2,7 @@
 #include <thread>
 
 #include "anadrome/anadrome.h"
+#include "core/memory.h"
 
 namespace ad = anadrome;
 using ad::Array;
@@ -64,6 +65,84 @@ TEST(Jit, StructsGoInAndOut) {
   const Net eager = ad::grad(apply)(net, ad::ones({3}));
   const Array got = next.layers[0].w - (net.layers[0].w - 0.1 * eager.layers[0].w);
   EXPECT_LT(reduce_max(abs(got)).item<float>(), 1e-6);
+}
+
+TEST(Jit, ArgumentsOfOtherTypesWithTheSameArraysAreOtherCalls) {
+  struct Pair {
+    Array first, second;
+  };
+  auto f = ad::jit([](const auto& a) {
+    if constexpr (std::same_as<std::remove_cvref_t<decltype(a)>, Pair>) return Pair{a.second, a.first};
+    else return std::vector<Array>{std::get<0>(a) - std::get<1>(a)};
+  });
+  const Array one = ad::scalar(1.0), two = ad::scalar(2.0);
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_EQ(f(Pair{one, two}).first.template item<float>(), 2);
+    EXPECT_EQ(f(std::tuple{one, two})[0].template item<float>(), -1);
+  }
+}
+
+TEST(Jit, RemembersManyKindsOfCalls) {
+  int recorded = 0;
+  auto f = ad::jit([&](const Array& x, int n) {
+    ++recorded;
+    return x * n;
+  });
+  for (int round = 0; round < 3; ++round)
+    for (int n = 0; n < 60; ++n) {
+      const Array y = f(ad::ones({1 + n % 7}), n);
+      EXPECT_EQ(y.size(), 1 + n % 7);
+      EXPECT_EQ(y[0].item<int>(), n);
+    }
+  EXPECT_EQ(recorded, 60);
+}
+
+TEST(Jit, ContainersOfOtherSizesAreOtherCalls) {
+  using Rows = std::vector<std::vector<Array>>;
+  auto f = ad::jit([](const Rows& rows) {
+    std::vector<Array> out;
+    for (const auto& row : rows) {
+      Array total = ad::scalar(0.0);
+      for (const Array& x : row) total = total + x;
+      out.push_back(total);
+    }
+    return out;
+  });
+  const Array one = ad::scalar(1.0);
+  EXPECT_EQ(f(Rows{{one, one}, {one}})[0].item<float>(), 2);
+  EXPECT_EQ(f(Rows{{one}, {one, one}})[0].item<float>(), 1);
+  EXPECT_EQ(f(Rows{{one, one}, {one}})[0].item<float>(), 2);
+  EXPECT_EQ(f(Rows{{}, {}}).size(), 2u);
+}
+
+TEST(Jit, ACallTakesOnlyItsResults) {
+  const Array x = ad::ones({8}), captured = ad::full({8}, 3.0);
+  auto f = ad::jit([&](const Array& a) { return std::tuple{a * 2.0 + captured, sum(sin(a) * captured)}; });
+  (void)f(x);
+  const std::int64_t count = ad::allocation_count();
+  const auto [y, total] = f(x);
+  EXPECT_EQ(ad::allocation_count() - count, ad::recycles_blocks() ? 2 : 3);
+  EXPECT_EQ(y[0].item<float>(), 5);
+}
+
+TEST(Jit, DonatedArraysAreRefusedByName) {
+  auto f = ad::jit([](const Array& p, const Array& g) { return p - g; }, {.donate = {0}});
+  const Array g = ad::ones({4});
+  for (int i = 0; i < 3; ++i) {
+    const Array p = ad::full({4}, 5.0), other = p;
+    EXPECT_EQ(f(p, g)[3].item<float>(), 4);
+    try {
+      (void)f(other, g);
+      FAIL();
+    } catch (const ad::TypeError& e) {
+      const std::string text = e.what();
+      EXPECT_NE(text.find("argument 0"), std::string::npos) << text;
+      EXPECT_NE(text.find("jit_test.cpp"), std::string::npos) << text;
+    }
+  }
+  const Array p = ad::full({4}, 5.0);
+  EXPECT_EQ(f(p, p)[0].item<float>(), 0);
+  EXPECT_EQ(p[0].item<float>(), 5);
 }
 
 TEST(Jit, InsideAnotherFunctionItIsOneEquation) {

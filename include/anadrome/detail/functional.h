@@ -3,6 +3,7 @@
 #include <climits>
 #include <functional>
 #include <memory>
+#include <source_location>
 #include <span>
 #include <string>
 #include <string_view>
@@ -117,12 +118,52 @@ std::shared_ptr<const Executable> compile_recorded(const Recorded& recorded, con
 /// Runs; throws TypeError when an argument has another type than the program's input. Donated arguments are unusable
 /// afterwards, unless the call reads them in another place too: then it ran on a copy.
 Arrays run_recorded(const Recorded& recorded, const Executable& executable, const Arrays& x, const Context& context);
-/// Appends the types of the leaves to a key.
-void append_types(std::string& key, const Arrays& leaves);
 /// Throws TypeError for a leaf that is empty or has no data.
 void check_leaves(const Arrays& leaves, const Context& context);
 /// True while a function is being recorded on this thread.
 bool recording();
+
+/// What a call of a jitted function is recognised by. The arrays are those of the caller: nothing is copied.
+struct Call {
+  const void* form = nullptr;  // one address for each combination of C++ types of result and arguments
+  bool recorded = false;       // inside a function being recorded
+  anadrome::detail::InlineVector<char, 48> structure;  // static values and sizes of containers
+  anadrome::detail::InlineVector<const Array*, 16> leaves;
+};
+/// A compiled function with what a call needs at hand.
+struct Entry {
+  Recorded recorded;
+  std::shared_ptr<const Executable> executable;
+  Entry(Recorded r, std::shared_ptr<const Executable> e);
+  virtual ~Entry() = default;
+
+  std::vector<Type> inputs;
+  bool gives_up = false;  // some argument is donated
+};
+/// Whether every leaf has numbers, of the type that the function was compiled for.
+bool accepts(const Entry& entry, std::span<const Array* const> leaves);
+/// Runs on leaves that were accepted, and writes the results to their places; `source` names the jit in the errors of a
+/// donated argument's later uses.
+void run_accepted(const Entry& entry, std::span<const Array* const> leaves, std::span<Array* const> results,
+                  const std::source_location& source);
+
+/// The entries of a jitted function by call. Entries stay as long as the cache. Safe from several threads; a call that
+/// was seen before is found without a lock.
+class CallCache {
+ public:
+  CallCache();
+  ~CallCache();
+  /// The entry of a call whose leaves it accepts, or null: then `find` and the checks of arguments have the word.
+  const Entry* ready(const Call& call) const;
+  /// The entry of a call, whatever its leaves hold, or null.
+  std::shared_ptr<const Entry> find(const Call& call) const;
+  /// Keeps the entry, or gives the one that another thread kept before.
+  std::shared_ptr<const Entry> keep(const Call& call, std::shared_ptr<const Entry> entry);
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
 CostAnalysis cost_of(const Program& program);
 /// Compiles and runs once.
 Arrays run_jit(const Function& f, const Arrays& x, const std::string& backend);
