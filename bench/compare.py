@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Runs the workloads of this library and of JAX alternately on this machine and prints the ratios.
 
-JAX_PYTHON names a Python that has jax and numpy; without it the library is measured alone. Each workload runs in a process
-of its own, `--rounds` times on either side; the best figure counts. JAX draws the inputs and both sides read the same
-numbers; no time is printed where the results differ by more than bench/peers/difference.py allows.
+JAX_PYTHON names a Python that has jax and numpy; without it the library is measured alone. Each workload runs in a
+process of its own, `--rounds` times on either side; the best figure counts. JAX draws the inputs and both sides read
+the same numbers; no time is printed where the results differ by more than bench/peers/difference.py allows.
 
 --markdown prints the tables of docs/performance.md; with a file it replaces the text between the lines
 `<!-- measured -->` and `<!-- end -->` there: bench/compare.py --markdown docs/performance.md"""
@@ -47,8 +47,10 @@ def run_json(command):
 
 
 def best(runs):
-    """The smallest of each figure; figures other than times do not vary."""
-    return {k: min((r[k] for r in runs), default=None) if k != "name" else v for k, v in runs[0].items()}
+    """The smallest of each figure, None without runs; figures other than times do not vary."""
+    if not runs:
+        return None
+    return {k: v if v is None or k == "name" else min(r[k] for r in runs) for k, v in runs[0].items()}
 
 
 class Sides:
@@ -83,7 +85,7 @@ def measure(sides, names, peers, rounds, tell):
                 theirs[name].append(other)
             if other and i == 0:
                 checks[name] = sides.difference(name)
-    return [row(name, best(ours[name]), best(theirs[name]) if theirs[name] else None, checks[name]) for name in names]
+    return [row(name, best(ours[name]), best(theirs[name]), checks[name]) for name in names]
 
 
 # ---- ratios
@@ -102,7 +104,8 @@ def row(name, ours, theirs, check):
     line = dict(name=name, ours=ours, jax=theirs, run_bound=run_bound, prepare_bound=prepare_bound)
     if not theirs:
         return line
-    line |= dict(run_ratio=ratio(ours["run_us"], theirs["run_us"]), prepare_ratio=ratio(preparing(ours), preparing(theirs)),
+    line |= dict(run_ratio=ratio(ours["run_us"], theirs["run_us"]),
+                 prepare_ratio=ratio(preparing(ours), preparing(theirs)),
                  check=check["check"], check_bound=check["bound"], agrees=check["check"] <= check["bound"])
     if "temp_bytes" in ours:
         line |= dict(temp_bound=max(TEMP_FREE, TEMP_RATIO * theirs["temp_bytes"]))
@@ -138,7 +141,8 @@ def temp(line):
     return text if within(ours, line["temp_bound"]) else f"**{text}**"
 
 
-HEADER = ["workload", "run µs", "JAX µs", "ratio", "record + compile ms", "JAX ms", "ratio", "temp bytes / JAX's", "check"]
+HEADER = ["workload", "run µs", "JAX µs", "ratio", "record + compile ms", "JAX ms", "ratio", "temp bytes / JAX's",
+          "check"]
 ALONE = ["workload", "run µs", "record ms", "compile ms", "temp bytes", "MB"]
 SCALING = ["equations", "record ms", "compile ms", "µs an equation", "run µs"]
 
@@ -190,7 +194,8 @@ def report(result, markdown):
 
 def replace_in(path, text):
     document = path.read_text()
-    changed, count = re.subn(r"(<!-- measured -->\n).*?(<!-- end -->)", lambda m: m[1] + text + m[2], document, flags=re.S)
+    between = re.compile(r"(<!-- measured -->\n).*?(<!-- end -->)", re.S)
+    changed, count = between.subn(lambda m: m[1] + text + m[2], document)
     if count != 1:
         sys.exit(f"compare.py: {path} has no line '<!-- measured -->' followed by '<!-- end -->'")
     path.write_text(changed)

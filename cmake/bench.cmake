@@ -17,9 +17,12 @@ foreach(source IN LISTS bench_sources)
     OUTPUT_NAME ${name} RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bench)
   add_dependencies(bench bench_${name})
 endforeach()
-if(TARGET bench_products AND OPENBLAS_LIBRARY)   # to compare with
-  target_compile_definitions(bench_products PRIVATE ANADROME_BENCH_OPENBLAS)
-  target_link_libraries(bench_products PRIVATE ${OPENBLAS_LIBRARY})
+if(TARGET bench_products)
+  target_compile_options(bench_products PRIVATE -ffp-contract=fast)   # the tile written by hand is to be as fast as can be
+  if(OPENBLAS_LIBRARY)
+    target_compile_definitions(bench_products PRIVATE ANADROME_BENCH_OPENBLAS)
+    target_link_libraries(bench_products PRIVATE ${OPENBLAS_LIBRARY})
+  endif()
 endif()
 
 find_package(CLI11 QUIET)

@@ -2,14 +2,15 @@
 """Compares results written as .npy: difference.py NAME GOT WANT prints {"check": largest relative difference,
 "bound": what it may be}. GOT and WANT hold 0.npy, 1.npy ...
 
-The difference of an element is |got - want| / max(s, |want|) with s = min(1, largest |want| of its array): the measure of
-the golden tables, which take s = 1, made sharper for arrays of small numbers. An array that is smaller than 2^-100
+The difference of an element is |got - want| / max(s, |want|) with s = min(1, largest |want| of its array): the measure
+of the golden tables, which take s = 1, made sharper for arrays of small numbers. An array that is smaller than 2^-100
 throughout counts as 0, since float32 underflows near it.
 
 The bound is N u, u = 2^-23 in float32 and 2^-52 in float64, with the N of the golden programs: max(16, 4 m + 4) in
-float32 and max(16, 4 m) in float64, where m is how far the peer's own float32 result is from its float64 result in units
-of 2^-23 (jax_workloads.py --rounding): four times the rounding that the computation itself shows, and no less than 16 for
-another order of sums. ROUNDING holds m as measured; it depends on the workload's conditioning, not on who computes it."""
+float32 and max(16, 4 m) in float64, where m is how far the peer's own float32 result is from its float64 result in
+units of 2^-23 (jax_workloads.py --rounding): four times the rounding that the computation itself shows, and no less
+than 16 for another order of sums. ROUNDING holds m as measured; it depends on the workload's conditioning, not on who
+computes it."""
 import json
 import pathlib
 import sys

@@ -2,9 +2,9 @@
 """The workloads of bench/workloads in JAX. Prints one JSON line each, with the same fields.
 
 Run with a Python that has jax: python jax_workloads.py [--inputs DIR] [--outputs DIR] [prefix ...]
-Each workload runs in a process of its own. --inputs writes what it reads, as DIR/workload/name.npy, for other systems to
-read; --outputs writes the leaves of its results as DIR/workload/0.npy, 1.npy ... --rounding prints instead how far a run
-in float32 is from one in float64 on the same inputs: the measure of the bounds in difference.py."""
+Each workload runs in a process of its own. --inputs writes what it reads, as DIR/workload/name.npy, for other systems
+to read; --outputs writes the leaves of its results as DIR/workload/0.npy, 1.npy ... --rounding prints instead how far a
+run in float32 is from one in float64 on the same inputs: the measure of the bounds in difference.py."""
 import argparse
 import json
 import pathlib
@@ -276,7 +276,9 @@ def main():
     if args.one:
         print_rounding(args.one) if args.rounding else run_one(args.one, args.inputs, args.outputs)
         return
-    passed_on = [a for a in sys.argv[1:] if a not in args.prefixes]
+    passed_on = ["--rounding"] if args.rounding else []
+    for option, value in (("--inputs", args.inputs), ("--outputs", args.outputs)):
+        passed_on += [option, str(value)] if value else []
     for name in WORKLOADS:
         if not args.prefixes or any(name.startswith(p) for p in args.prefixes):
             subprocess.run([sys.executable, __file__, "--one", name, *passed_on], check=True)

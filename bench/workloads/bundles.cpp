@@ -21,14 +21,16 @@ Array residual(const Array& camera, const Array& point, const Array& weight, con
 
 Figures bundle_adjustment(const Bench& bench) {
   constexpr Dim observations = 31'843;
-  return bench.measure(vmap(jacrev<0, 1, 2>(residual)), {}, bench.input("camera", {observations, 11}, 0.3, 0, f64),
-                       bench.input("point", {observations, 3}, 0.3, 3, f64),
-                       bench.input("weight", {observations}, 1, 0, f64),
-                       bench.input("feature", {observations, 2}, 1, 0, f64));
+  return bench.measure(
+      vmap(jacrev<0, 1, 2>(residual)), {}, bench.input("camera", {observations, 11}, 0.3, 0, f64),
+      bench.input("point", {observations, 3}, 0.3, 3, f64), bench.input("weight", {observations}, 1, 0, f64),
+      bench.input("feature", {observations, 2}, 1, 0, f64));
 }
 
 }  // namespace
 
-std::vector<Workload> bundles() { return {{"bundle_adjustment", bundle_adjustment}}; }
+std::vector<Workload> bundles() {
+  return {{"bundle_adjustment", bundle_adjustment}};
+}
 
 }  // namespace workloads

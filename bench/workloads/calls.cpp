@@ -7,14 +7,18 @@ using namespace anadrome;
 
 namespace {
 
-Array line(const Array& x) { return x * 2 + 1; }
+Array line(const Array& x) {
+  return x * 2 + 1;
+}
 
 /// The smallest useful call of a compiled function.
 Figures dispatch(const Bench& bench) {
   return bench.measure(line, {.calls = 2000}, bench.input("x", {8}));
 }
 
-Array five_operations(const Array& x) { return sum(sin(x) * x); }
+Array five_operations(const Array& x) {
+  return sum(sin(x) * x);
+}
 
 Figures dispatch_grad(const Bench& bench) {
   return bench.measure(grad(five_operations), {.calls = 2000}, bench.input("x", {8}));
@@ -31,7 +35,9 @@ Figures eager_grad(const Bench& bench) {
 constexpr Dim ten_million = 10'000'000;
 
 /// Bound by memory: 40 MB read and 40 MB written.
-Figures elementwise(const Bench& bench) { return bench.measure(line, {}, bench.input("x", {ten_million})); }
+Figures elementwise(const Bench& bench) {
+  return bench.measure(line, {}, bench.input("x", {ten_million}));
+}
 
 Figures elementwise_grad(const Bench& bench) {
   const auto f = [](const Array& x) { return sum(tanh(x) * x); };

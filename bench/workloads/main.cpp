@@ -1,6 +1,6 @@
-// Times the workloads of docs/performance.md and prints one JSON line each: name, trace_ms (recording), compile_ms,
-// run_us (the best call), temp_bytes (the arena), flops, rss_mb (peak of the process). Each runs in a process of its
-// own, so that compilation is cold and peak memory its own.
+// Times the workloads of docs/performance.md and prints one JSON line each: name, trace_ms (recording),
+// compile_ms, run_us (the best call), temp_bytes (the arena), flops, rss_mb (peak of the process). Each runs
+// in a process of its own, so that compilation is cold and peak memory its own.
 #include <spawn.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -21,9 +21,9 @@ using workloads::Workload;
 
 std::vector<Workload> all_workloads() {
   std::vector<Workload> all;
-  for (const auto& group : {workloads::small_calls(), workloads::long_arrays(), workloads::long_programs(),
-                            workloads::networks(), workloads::jacobians(), workloads::mixtures(),
-                            workloads::bundles()})
+  for (const auto& group :
+       {workloads::small_calls(), workloads::long_arrays(), workloads::long_programs(), workloads::networks(),
+        workloads::jacobians(), workloads::mixtures(), workloads::bundles()})
     all.insert(all.end(), group.begin(), group.end());
   return all;
 }

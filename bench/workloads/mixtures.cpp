@@ -1,4 +1,5 @@
-// The gradient of the log likelihood of a Gaussian mixture: k components in d dimensions, n observations, float64.
+// The gradient of the log likelihood of a Gaussian mixture: k components in d dimensions, n observations,
+// float64.
 #include "workload.h"
 
 namespace workloads {
@@ -15,8 +16,8 @@ std::pair<Array, Array> below_diagonal(std::int64_t d) {
   return {array(rows), array(columns)};
 }
 
-/// `alpha` are the weights, `mu` the means; `icf` holds the logarithms of the diagonals and then the lower entries of the
-/// inverse factors of the covariances.
+/// `alpha` are the weights, `mu` the means; `icf` holds the logarithms of the diagonals and then the lower
+/// entries of the inverse factors of the covariances.
 auto log_likelihood(const Array& x, std::int64_t k) {
   const std::int64_t n = x.shape()[0], d = x.shape()[1];
   const auto [rows, columns] = below_diagonal(d);
@@ -38,11 +39,17 @@ Figures gmm(const Bench& bench, std::int64_t d, std::int64_t k, std::int64_t n) 
   return bench.measure(grad<0, 1, 2>(log_likelihood(x, k)), {}, alpha, mu, icf);
 }
 
-Figures gmm_d10_k25(const Bench& bench) { return gmm(bench, 10, 25, 1000); }
-Figures gmm_d64_k25(const Bench& bench) { return gmm(bench, 64, 25, 1000); }
+Figures gmm_d10_k25(const Bench& bench) {
+  return gmm(bench, 10, 25, 1000);
+}
+Figures gmm_d64_k25(const Bench& bench) {
+  return gmm(bench, 64, 25, 1000);
+}
 
 }  // namespace
 
-std::vector<Workload> mixtures() { return {{"gmm_d10_k25", gmm_d10_k25}, {"gmm_d64_k25", gmm_d64_k25}}; }
+std::vector<Workload> mixtures() {
+  return {{"gmm_d10_k25", gmm_d10_k25}, {"gmm_d64_k25", gmm_d64_k25}};
+}
 
 }  // namespace workloads

@@ -28,11 +28,17 @@ Figures mlp(const Bench& bench, const std::vector<Dim>& sizes, Dim batch, int ca
   return bench.measure(grad(loss), {.calls = calls}, layers, x, y);
 }
 
-Figures mlp_small(const Bench& bench) { return mlp(bench, {16, 64, 64, 1}, 32, 200); }
-Figures mlp_mid(const Bench& bench) { return mlp(bench, {256, 512, 512, 10}, 256, 10); }
+Figures mlp_small(const Bench& bench) {
+  return mlp(bench, {16, 64, 64, 1}, 32, 200);
+}
+Figures mlp_mid(const Bench& bench) {
+  return mlp(bench, {256, 512, 512, 10}, 256, 10);
+}
 
 }  // namespace
 
-std::vector<Workload> networks() { return {{"mlp_small", mlp_small}, {"mlp_mid", mlp_mid}}; }
+std::vector<Workload> networks() {
+  return {{"mlp_small", mlp_small}, {"mlp_mid", mlp_mid}};
+}
 
 }  // namespace workloads

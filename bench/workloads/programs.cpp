@@ -18,14 +18,14 @@ auto chain(int steps) {
 Figures unrolled_1500(const Bench& bench) {
   const Array x = bench.input("x", {128});
   const Figures figures = bench.measure(grad(chain(500)), {.calls = 10}, x);
-  // The product of 500 cosines underflows: the gradient is 0 in float32. A shorter chain shows that it is right.
+  // The product of 500 cosines underflows: the gradient is 0 in float32. A shorter chain shows that it is
+  // right.
   bench.write(jit(grad(chain(20)))(x));
   return figures;
 }
 
 /// Compile time against the number of equations of the function as it is written.
-template <int equations>
-Figures chain_of(const Bench& bench) {
+template <int equations> Figures chain_of(const Bench& bench) {
   return bench.measure(chain(equations / 3), {.calls = 10}, bench.input("x", {128}));
 }
 

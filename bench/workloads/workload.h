@@ -27,22 +27,20 @@ class Bench {
   Bench(std::string name, std::filesystem::path inputs, std::filesystem::path outputs)
       : name_(std::move(name)), inputs_(std::move(inputs)), outputs_(std::move(outputs)) {}
 
-  /// The input `name`: read from INPUTS/workload/name.npy when a folder of inputs was named, else normally distributed
-  /// numbers times `scale` plus `shift`. Throws InputError when the file is missing or of another shape or dtype.
+  /// The input `name`: read from INPUTS/workload/name.npy when a folder of inputs was named, else normally
+  /// distributed numbers times `scale` plus `shift`. Throws InputError when the file is missing or of another
+  /// shape or dtype.
   Array input(std::string_view name, const anadrome::Shape& shape, double scale = 1, double shift = 0,
               anadrome::DType dtype = anadrome::f32) const;
 
   /// Records, compiles and runs `f` on the arguments.
-  template <class F, class... A>
-  Figures measure(const F& f, Timing timing, const A&... a) const;
+  template <class F, class... A> Figures measure(const F& f, Timing timing, const A&... a) const;
   /// Runs `f` as it is, without jit.
-  template <class F, class... A>
-  Figures measure_eager(const F& f, Timing timing, const A&... a) const;
+  template <class F, class... A> Figures measure_eager(const F& f, Timing timing, const A&... a) const;
 
-  /// Writes the leaves of a result as OUTPUTS/workload/0.npy, 1.npy ..., when a folder for outputs was named. A second
-  /// result of the workload, which is compared but not timed, goes on from there.
-  template <class T>
-  void write(const T& result) const {
+  /// Writes the leaves of a result as OUTPUTS/workload/0.npy, 1.npy ..., when a folder for outputs was named.
+  /// A second result of the workload, which is compared but not timed, goes on from there.
+  template <class T> void write(const T& result) const {
     [[maybe_unused]] const T same = anadrome::map_leaves(result, [this](const Array& leaf) {
       write_leaf(leaf);
       return leaf;
@@ -59,11 +57,13 @@ class Bench {
 
 using Clock = std::chrono::steady_clock;
 
-inline double milliseconds(Clock::duration d) { return std::chrono::duration<double, std::milli>(d).count(); }
+inline double milliseconds(Clock::duration d) {
+  return std::chrono::duration<double, std::milli>(d).count();
+}
 
-/// Microseconds of a call: the best of the means. As in the peer scripts the last result lives until the next is there.
-template <class R, class Call>
-double best_time(const Call& call, R& result, Timing timing) {
+/// Microseconds of a call: the best of the means. As in the peer scripts the last result lives until the next
+/// is there.
+template <class R, class Call> double best_time(const Call& call, R& result, Timing timing) {
   double best = std::numeric_limits<double>::infinity();
   for (int i = 0; i < timing.repeats; ++i) {
     const auto start = Clock::now();
@@ -73,8 +73,7 @@ double best_time(const Call& call, R& result, Timing timing) {
   return best * 1e3;
 }
 
-template <class F, class... A>
-Figures Bench::measure(const F& f, Timing timing, const A&... a) const {
+template <class F, class... A> Figures Bench::measure(const F& f, Timing timing, const A&... a) const {
   const auto start = Clock::now();
   const auto lowered = anadrome::jit(f).lower(a...);
   const auto recorded = Clock::now();
@@ -93,8 +92,7 @@ Figures Bench::measure(const F& f, Timing timing, const A&... a) const {
   return figures;
 }
 
-template <class F, class... A>
-Figures Bench::measure_eager(const F& f, Timing timing, const A&... a) const {
+template <class F, class... A> Figures Bench::measure_eager(const F& f, Timing timing, const A&... a) const {
   auto result = f(a...);
   Figures figures;
   figures["name"] = name_;
