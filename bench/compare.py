@@ -39,11 +39,18 @@ def environment():
     return kept | {"JAX_PLATFORMS": "cpu"}
 
 
-def run_json(command):
-    ran = subprocess.run([str(c) for c in command], capture_output=True, text=True, env=environment())
+def output_of(command):
+    try:
+        ran = subprocess.run([str(c) for c in command], capture_output=True, text=True, env=environment())
+    except OSError as error:
+        sys.exit(f"compare.py: {command[0]}: {error.strerror}; `make bench` builds the programs")
     if ran.returncode != 0:
-        sys.exit(f"compare.py: {' '.join(map(str, command))} failed with {ran.returncode}:\n{ran.stderr}")
-    return json.loads(ran.stdout)
+        sys.exit(f"compare.py: {' '.join(map(str, command))} failed with {ran.returncode}:\n{ran.stderr.rstrip()}")
+    return ran.stdout
+
+
+def run_json(command):
+    return json.loads(output_of(command))
 
 
 def best(runs):
@@ -170,8 +177,8 @@ def scaling(line):
 def table(header, rows, markdown):
     rows = [header, *rows]
     if markdown:
-        rows.insert(1, ["---"] * len(header))
-        return "\n".join("| " + " | ".join(r) + " |" for r in rows) + "\n"
+        lines = ["| " + " | ".join(r) + " |" for r in rows]
+        return "\n".join([lines[0], "|" + "---|" * len(header), *lines[1:]]) + "\n"
     rows = [[cell.replace("**", "") for cell in r] for r in rows]
     widths = [max(map(len, column)) for column in zip(*rows)]
     lines = ["  ".join([r[0].ljust(widths[0]), *(c.rjust(w) for c, w in zip(r[1:], widths[1:]))]) for r in rows]
@@ -234,12 +241,12 @@ def main():
     args = parser.parse_args()
     python = os.environ.get("JAX_PYTHON")
     version, peers = peer_names(python)
-    listed = subprocess.run([args.program, "--list", *args.prefixes], capture_output=True, text=True, check=True)
+    names = output_of([args.program, "--list", *args.prefixes]).split()
     load_before = os.getloadavg()[0]
     with tempfile.TemporaryDirectory() as folder:
         sides = Sides(args.program, python, pathlib.Path(folder))
         tell = (lambda text: print(text, file=sys.stderr)) if sys.stderr.isatty() else (lambda text: None)
-        lines = measure(sides, listed.stdout.split(), peers, args.rounds, tell)
+        lines = measure(sides, names, peers, args.rounds, tell)
     result = dict(machine=machine(), jax_version=version, rounds=args.rounds, load_before=load_before,
                   load_after=os.getloadavg()[0], workloads=lines)
     (args.json or args.program.with_name("workloads.json")).write_text(json.dumps(result, indent=1) + "\n")
