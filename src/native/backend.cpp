@@ -8,7 +8,7 @@
 namespace anadrome {
 namespace {
 
-constexpr Backend backends[] = {{"native", compile_native}, {"eval", compile_eval}};
+constexpr Backend backends[] = {{"native", compile_native}, {"precompiled", compile_precompiled}, {"eval", compile_eval}};
 
 std::string names() {
   std::string out;

@@ -12,9 +12,12 @@ struct Backend {
                                                std::span<const bool> donated);
 };
 
-/// Optimised, planned, run by precompiled kernels on one arena.
+/// Optimised, fused, planned; loop kernels are compiled to machine code. Runs on one arena.
 std::shared_ptr<const Executable> compile_native(const Program& program, const CompileOptions& options,
                                                  std::span<const bool> donated);
+/// The same without generated code: every equation runs on its precompiled kernel. What runs outside jit.
+std::shared_ptr<const Executable> compile_precompiled(const Program& program, const CompileOptions& options,
+                                                      std::span<const bool> donated);
 /// The reference: the program as it is, equation by equation, every value in memory of its own.
 std::shared_ptr<const Executable> compile_eval(const Program& program, const CompileOptions& options,
                                                std::span<const bool> donated);

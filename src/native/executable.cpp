@@ -2,7 +2,10 @@
 #include <cstring>
 
 #include "native/backend.h"
+#include "native/emittable.h"
+#include "native/run_kernel.h"
 #include "optimize/cost.h"
+#include "optimize/fuse.h"
 #include "optimize/passes.h"
 #include "optimize/plan.h"
 
@@ -21,6 +24,7 @@ struct Step {
   const Attrs* attrs;
   std::uint32_t first, operands, results;
   Ref scratch;
+  const CompiledKernel* compiled;  // a loop kernel; else `kernel` runs the step
 };
 
 struct Copy {
@@ -37,8 +41,10 @@ using Bases = boost::container::small_vector<char*, inline_bases>;
 
 class NativeExecutable final : public Executable {
  public:
-  NativeExecutable(Program program, std::span<const bool> donated)
-      : program_(std::move(program)), plan_(plan_memory(program_, donated)), arguments_(plan_.written.size()) {
+  /// `program` is what was optimised, `steps` the same with loop kernels (or `program` itself).
+  NativeExecutable(Program program, Program steps, std::span<const bool> donated)
+      : optimized_(std::move(program)), program_(std::move(steps)), kernels_(compiled(program_)),
+        plan_(plan_memory(program_, donated, scratch())), arguments_(plan_.written.size()) {
     for (std::size_t i = 0; i < program_.equations.size(); ++i)
       if (!plan_.elided[i]) add_step(i);
     for (const Plan::Copy& c : plan_.copies)
@@ -51,8 +57,8 @@ class NativeExecutable final : public Executable {
 
   std::vector<Array> run(std::span<const Array> arguments) const override;
   void run_into(std::span<const Array* const> arguments, std::span<Array* const> results) const override;
-  const Program& optimized_program() const override { return program_; }
-  CostAnalysis cost_analysis() const override { return program_cost(program_); }
+  const Program& optimized_program() const override { return optimized_; }
+  CostAnalysis cost_analysis() const override { return program_cost(optimized_); }
   MemoryAnalysis memory_analysis() const override;
 
  private:
@@ -67,7 +73,12 @@ class NativeExecutable final : public Executable {
                     Bases& bases) const;
   void run_steps(const Bases& bases) const;
 
-  Program program_;
+  static std::vector<KernelPtr> compiled(const Program& program);
+  std::vector<std::size_t> scratch() const;
+
+  Program optimized_;
+  Program program_;                 // what runs: equations are steps
+  std::vector<KernelPtr> kernels_;  // by equation; null where it is no loop kernel
   Plan plan_;
   std::size_t arguments_;
   std::vector<Step> steps_;
@@ -95,11 +106,28 @@ Ref NativeExecutable::ref(const Atom& a) {
   }
 }
 
+std::vector<KernelPtr> NativeExecutable::compiled(const Program& program) {
+  std::vector<ProgramPtr> bodies;
+  for (const Equation& e : program.equations)
+    if (e.prim == &loop_kernel) bodies.push_back(e.as<CallAttr>().body.program);
+  const std::vector<KernelPtr> kernels = bodies.empty() ? std::vector<KernelPtr>() : compile_kernels(bodies);
+  std::vector<KernelPtr> out;
+  std::size_t next = 0;
+  for (const Equation& e : program.equations) out.push_back(e.prim == &loop_kernel ? kernels[next++] : nullptr);
+  return out;
+}
+
+std::vector<std::size_t> NativeExecutable::scratch() const {
+  std::vector<std::size_t> out;
+  for (const KernelPtr& k : kernels_) out.push_back(k ? kernel_scratch_bytes(*k) : 0);
+  return out;
+}
+
 void NativeExecutable::add_step(std::size_t equation) {
   const Equation& e = program_.equations[equation];
   const auto count = [](const auto& list) { return static_cast<std::uint32_t>(list.size()); };
   steps_.push_back({need<&Prim::eval>(*e.prim).function, &e.attrs, count(refs_), count(e.operands), count(e.results),
-                    {arena_base(), plan_.scratch[equation]}});
+                    {arena_base(), plan_.scratch[equation]}, kernels_[equation].get()});
   for (const Atom& a : e.operands) {
     refs_.push_back(ref(a));
     types_.push_back(program_.type(a));
@@ -174,6 +202,10 @@ void NativeExecutable::run_steps(const Bases& bases) const {
       const Ref& r = refs_[s.first + i];
       at[i] = bases[r.base] + r.offset;
     }
+    if (s.compiled) {
+      run_kernel(*s.compiled, reinterpret_cast<char* const*>(at.data()), bases[s.scratch.base] + s.scratch.offset);
+      continue;
+    }
     const Type* types = types_.data() + s.first;
     s.kernel({*s.attrs,
               {types, s.operands},
@@ -207,7 +239,17 @@ void NativeExecutable::run_into(std::span<const Array* const> arguments, std::sp
 
 std::shared_ptr<const Executable> compile_native(const Program& program, const CompileOptions& options,
                                                  std::span<const bool> donated) {
-  return std::make_shared<NativeExecutable>(optimize(program, {options.structured_tangents}), donated);
+  Program optimized = optimize(program, {options.structured_tangents});
+  const auto can_loop = [](const Program& body) { return make_loop_nest(body, vector_bytes()).has_value(); };
+  Program steps = fuse(optimized, {.can_emit = can_emit, .can_loop = can_loop}).program;
+  return std::make_shared<NativeExecutable>(std::move(optimized), std::move(steps), donated);
+}
+
+std::shared_ptr<const Executable> compile_precompiled(const Program& program, const CompileOptions& options,
+                                                  std::span<const bool> donated) {
+  Program optimized = optimize(program, {options.structured_tangents});
+  Program steps = optimized;
+  return std::make_shared<NativeExecutable>(std::move(optimized), std::move(steps), donated);
 }
 
 }  // namespace anadrome

@@ -1,7 +1,7 @@
-// A pool of threads that spin for 50 microseconds after their last work and then sleep. A call publishes one job; its
-// units are counted down in one word a participant, which also holds the number of the job: who has lowered the word
-// of the current job owns a unit, and the job stays until all owned units are done. Late threads find nothing and
-// touch nothing. Each takes the units of its own word first, then those of others.
+// A pool of threads that spin for 50 microseconds after their last work and then sleep. A call publishes one
+// job; its units are counted down in one word a participant, which also holds the number of the job: who has
+// lowered the word of the current job owns a unit, and the job stays until all owned units are done. Late
+// threads find nothing and touch nothing. Each takes the units of its own word first, then those of others.
 #include "native/pool.h"
 
 #include <pthread.h>
@@ -35,7 +35,7 @@ constexpr int most_threads = 1024;
 constexpr std::int64_t units_per_thread = 16;  // chunks beyond that are handed out in groups
 constexpr std::int64_t ranges_per_thread = 4;  // enough to even out a thread that lost its processor
 constexpr std::chrono::microseconds spin_time{50};
-constexpr double hot_nanoseconds = 4000;     // worth spreading while the others spin: a fork and join is 0.9 us
+constexpr double hot_nanoseconds = 4000;  // worth spreading while the others spin: a fork and join is 0.9 us
 constexpr double cold_nanoseconds = 100000;  // worth waking them: they come after some 50 us
 
 void relax() {
@@ -45,8 +45,7 @@ void relax() {
 }
 
 /// Waits until ready() holds: true; or for the time that spinning is worth: false.
-template <class Ready>
-bool spin_until(Ready ready) {
+template <class Ready> bool spin_until(Ready ready) {
   for (int i = 0; i < 64; ++i, relax())
     if (ready()) return true;
   const auto end = std::chrono::steady_clock::now() + spin_time;
@@ -86,7 +85,7 @@ class Pool {
  private:
   /// What one participant watches and owns. The caller is participant 0.
   struct alignas(64) Seat {
-    std::atomic<std::uint32_t> call{0};    // changes when there is a job; what a thread sleeps on
+    std::atomic<std::uint32_t> call{0};   // changes when there is a job; what a thread sleeps on
     std::atomic<std::uint64_t> units{0};  // of the job whose number is the upper half: units left
     std::atomic<bool> sleeps{false};
     std::thread::native_handle_type thread{};
@@ -125,8 +124,8 @@ class Pool {
   alignas(64) std::atomic<std::uint32_t> unfinished_{0};
 };
 
-/// Keeps the thread of a seat off the processor that this thread runs on: Linux tends to wake a thread where its
-/// waker runs and leaves it waiting there for milliseconds while other processors are idle.
+/// Keeps the thread of a seat off the processor that this thread runs on: Linux tends to wake a thread where
+/// its waker runs and leaves it waiting there for milliseconds while other processors are idle.
 void Pool::keep_away(Seat& seat) {
 #ifdef __linux__
   const int here = sched_getcpu();
@@ -192,8 +191,10 @@ bool Pool::run(std::int64_t chunks, int threads, const Function& f) {
   work(0);
   const auto done = [&] { return unfinished_.load(std::memory_order_acquire) == 0; };
   if (!spin_until(done))
-    for (std::uint32_t left; (left = unfinished_.load(std::memory_order_acquire)) != 0;) unfinished_.wait(left);
-  const std::exception_ptr failure = failed_.load(std::memory_order_relaxed) ? std::exchange(failure_, nullptr) : nullptr;
+    for (std::uint32_t left; (left = unfinished_.load(std::memory_order_acquire)) != 0;)
+      unfinished_.wait(left);
+  const std::exception_ptr failure =
+      failed_.load(std::memory_order_relaxed) ? std::exchange(failure_, nullptr) : nullptr;
   taken_.clear(std::memory_order_release);
   if (failure) std::rethrow_exception(failure);
   return true;
@@ -224,7 +225,8 @@ bool Pool::take_unit(int seat, std::uint64_t number) {
 }
 
 void Pool::run_unit(std::int64_t unit) {
-  const std::int64_t whole = chunks_ / units_, rest = chunks_ % units_;  // the first `rest` units have one more
+  const std::int64_t whole = chunks_ / units_,
+                     rest = chunks_ % units_;  // the first `rest` units have one more
   const std::int64_t begin = unit * whole + std::min(unit, rest), end = begin + whole + (unit < rest);
   try {
     for (std::int64_t chunk = begin; chunk < end; ++chunk) {
@@ -262,7 +264,7 @@ void Pool::thread_main(int seat) {
   }
 }
 
-// ---- the pool of this process --------------------------------------------------------------------------------
+// ---- the pool of this process ----------------------------------------------------------------------------
 
 std::atomic<Pool*> current_pool{nullptr};
 
@@ -339,8 +341,8 @@ bool worth_spreading(double nanoseconds) {
          (nanoseconds >= cold_nanoseconds || pool().is_hot());
 }
 
-void parallel_ranges(std::int64_t n, double item_nanoseconds,
-                     FunctionRef<void(std::int64_t, std::int64_t)> f, std::int64_t multiple) {
+void parallel_ranges(std::int64_t n, double item_nanoseconds, FunctionRef<void(std::int64_t, std::int64_t)> f,
+                     std::int64_t multiple) {
   if (n <= 0) return;
   const double total = item_nanoseconds * static_cast<double>(n);
   if (!worth_spreading(total)) return f(0, n);

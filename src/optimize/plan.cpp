@@ -1,6 +1,7 @@
 // plan_memory: values that share bits, updates in place, outputs and donated arguments, then one arena for the rest.
 #include "optimize/plan.h"
 
+#include "optimize/fuse.h"
 #include "optimize/offsets.h"
 #include "primitives/prims.h"
 
@@ -40,8 +41,8 @@ struct Buffer {
 
 class Planner {
  public:
-  Planner(const Program& program, std::span<const bool> donated)
-      : program_(program), group_of_(program.types.size()), end_(static_cast<std::int64_t>(program.equations.size())) {
+  Planner(const Program& program, std::span<const bool> donated, std::span<const std::size_t> scratch)
+      : program_(program), given_scratch_(scratch), group_of_(program.types.size()), end_(static_cast<std::int64_t>(program.equations.size())) {
     const std::size_t arguments = program.captures.size() + program.inputs.size();
     for (std::size_t i = 0; i < arguments; ++i) donated_.push_back(i < donated.size() && donated[i]);
     out_.elided.resize(program.equations.size());
@@ -129,11 +130,40 @@ class Planner {
 
   void update_in_place(std::int64_t i) {
     const Equation& e = program_.equations[static_cast<std::size_t>(i)];
-    const Atom* over = overwritten(i, e);
-    if (!over) return;
-    Group& result = group(e.results[0]);
+    if (e.prim == &loop_kernel) update_in_kernel(i, e);
+    else if (const Atom* over = overwritten(i, e)) put_over(e.results[0], *over);
+  }
+
+  /// Each result of a kernel over an argument that dies in it and is read only where the result is written.
+  void update_in_kernel(std::int64_t i, const Equation& e) {
+    const Program& body = *e.as<CallAttr>().body;
+    std::vector<bool> taken(e.operands.size());
+    for (std::size_t j = 0; j < e.results.size(); ++j) {
+      std::size_t best = e.operands.size();
+      for (std::size_t k = 0; k < e.operands.size(); ++k) {
+        if (taken[k] || !dies_alone(i, e, k) || !may_overwrite(body, k, j)) continue;
+        if (best == e.operands.size() || buffer(group(e.operands[k].var)).argument >= 0) best = k;
+      }
+      if (best == e.operands.size()) continue;
+      taken[best] = true;
+      put_over(e.results[j], e.operands[best]);
+    }
+  }
+  /// True when operand k is memory that nobody needs after equation i, under this name only.
+  bool dies_alone(std::int64_t i, const Equation& e, std::size_t k) {
+    const Atom& a = e.operands[k];
+    if (!a.is_var() || group(a.var).last != i || program_.type(a.var).bytes() == 0) return false;
+    const std::int64_t argument = buffer(group(a.var)).argument;
+    if (argument >= 0 && !donated_[static_cast<std::size_t>(argument)]) return false;
+    for (std::size_t j = 0; j < e.operands.size(); ++j)
+      if (j != k && e.operands[j].is_var() && group_of_[e.operands[j].var] == group_of_[a.var]) return false;
+    return true;
+  }
+
+  void put_over(VarId v, const Atom& over) {
+    Group& result = group(v);
     const std::size_t own = result.buffer;
-    result.buffer = group(over->var).buffer;
+    result.buffer = group(over.var).buffer;
     buffers_[own].bytes = 0;
     Buffer& shared = buffers_[result.buffer];
     shared.last = std::max(shared.last, result.last);
@@ -213,7 +243,9 @@ class Planner {
 
   // ---- the arena
 
-  std::size_t scratch_bytes(const Equation& e) const {
+  std::size_t scratch_bytes(std::size_t i) const {
+    const Equation& e = program_.equations[i];
+    if (i < given_scratch_.size() && given_scratch_[i]) return given_scratch_[i];
     if (!e.prim->scratch) return 0;
     boost::container::small_vector<Type, 4> in, out;
     for (const Atom& a : e.operands) in.push_back(program_.type(a));
@@ -227,7 +259,7 @@ class Planner {
       lives.push_back({b.first, b.last, b.argument >= 0 || b.output >= 0 ? 0 : b.bytes});
     for (std::int64_t i = 0; i < end_; ++i) {
       const auto at = static_cast<std::size_t>(i);
-      lives.push_back({i, i, out_.elided[at] ? 0 : scratch_bytes(program_.equations[at])});
+      lives.push_back({i, i, out_.elided[at] ? 0 : scratch_bytes(at)});
     }
     const Layout layout = lay_out(lives);
     out_.arena_bytes = layout.bytes;
@@ -243,6 +275,7 @@ class Planner {
   }
 
   const Program& program_;
+  std::span<const std::size_t> given_scratch_;
   std::vector<std::size_t> group_of_;  // by variable
   std::vector<Group> groups_;
   std::vector<Buffer> buffers_;  // those of the arguments first
@@ -253,6 +286,8 @@ class Planner {
 
 }  // namespace
 
-Plan plan_memory(const Program& program, std::span<const bool> donated) { return Planner(program, donated).run(); }
+Plan plan_memory(const Program& program, std::span<const bool> donated, std::span<const std::size_t> scratch) {
+  return Planner(program, donated, scratch).run();
+}
 
 }  // namespace anadrome

@@ -26,7 +26,8 @@ struct Plan {
   std::uint64_t arena_bytes = 0;
 };
 
-/// Plans a run in program order. `donated`: by argument; missing ones are not.
-Plan plan_memory(const Program& program, std::span<const bool> donated = {});
+/// Plans a run in program order. `donated`: by argument; missing ones are not. `scratch`: bytes of scratch memory by
+/// equation, where they are not what the rule of the primitive says.
+Plan plan_memory(const Program& program, std::span<const bool> donated = {}, std::span<const std::size_t> scratch = {});
 
 }  // namespace anadrome

@@ -1,0 +1,90 @@
+// The values of a body at points of the nest: each is computed where it is read, once per point.
+#pragma once
+#include "native/codegen/context.h"
+
+namespace anadrome::codegen {
+
+/// The nest while it is written: where code for each loop goes, and the loops' indices.
+struct Frame {
+  std::vector<llvm::BasicBlock*> level_block;  // [d]: inside loops [0, d)
+  std::vector<llvm::Value*> index;             // of loop d; of the lane loop: that of lane 0
+  llvm::Value* mask = nullptr;                 // lanes that exist, or null: all do
+  llvm::Value* remaining = nullptr;            // how many lanes exist, where mask is set
+};
+
+class Evaluator {
+ public:
+  Evaluator(llvm::Module& module, Symbols& symbols, const Program& body, const LoopNest& nest, Frame& frame,
+            llvm::IRBuilder<>& build);
+
+  /// The value at a place.
+  Cell at(const Atom& a, const Place& place, int guard = no_guard);
+  /// The value for all lanes.
+  llvm::Value* in_lanes(const Cell& cell);
+  /// Forgets what was computed inside loop d: its code is written again, or no longer reached.
+  void leave(int depth);
+  /// Writes a value to result `k`.
+  void store(std::size_t k, const Place& place, const Cell& value);
+  /// The address of element `offset` of pointer number `pointer`, for lane 0.
+  Cell address(std::size_t pointer, DType dtype, const Affine& offset);
+  Affine offset(const Shape& shape, const Place& place) const;
+
+ private:
+  static constexpr int no_guard = -1;
+  using Key = std::vector<std::int64_t>;
+  struct KeyHash {
+    std::size_t operator()(const Key& k) const;
+  };
+  struct Range {
+    std::int64_t low, high;
+  };
+
+  Cell compute(VarId v, const Place& place, int guard);
+  Cell elementwise(const Equation& e, const Place& place, int guard);
+  Cell movement(const Equation& e, const Place& place, int guard);
+  Cell padded(const Equation& e, const Place& place, int guard);
+  Cell joined(const Equation& e, const Place& place, int guard);
+  Cell updated(const Equation& e, const Place& place, int guard);
+  Cell counted(const Equation& e, const Place& place);
+  Cell reduced(const Equation& e, const Place& place, int guard);
+  Cell product(const Equation& e, const Place& place, int guard);
+  Place reshaped(const Equation& e, const Place& place) const;
+  Cell load(std::size_t input, const Place& place, int guard);
+  llvm::Value* load_lanes(const Cell& pointer, DType dtype, std::int64_t stride, int guard);
+  Cell number(const Literal& literal);
+
+  Range range(const Affine& a) const;
+  Cell integer(const Affine& a);
+  /// a >= limit, as a condition; computed only where it is not known.
+  Cell at_least(const Affine& a, std::int64_t limit);
+  Cell both(const Cell& a, const Cell& b, bool conjunction);
+  /// The guard "guard and condition"; `never` where it cannot hold.
+  int guarded(int guard, const Cell& condition);
+  Cell inside(const Affine& a, std::int64_t low, std::int64_t high);
+  Cell choose(const Cell& condition, const Cell& yes, const Cell& no);
+  bool known(const Cell& c, bool value) const;
+  void go(int level);
+  Cell splat(const Cell& cell);
+  int lane_level() const { return nest_.lane + 1; }
+
+  llvm::Module& module_;
+  Symbols& symbols_;
+  const Program& body_;
+  const LoopNest& nest_;
+  Frame& frame_;
+  llvm::IRBuilder<>& build_;
+  std::vector<const Equation*> defined_;  // by variable
+  std::vector<std::int64_t> argument_;    // by variable: its pointer, or -1
+  std::vector<std::unordered_map<Key, Cell, KeyHash>> memo_;  // by level
+  std::map<std::pair<llvm::Value*, int>, llvm::Value*> splats_;
+  std::vector<Cell> guards_;
+  std::map<std::pair<int, llvm::Value*>, int> guard_of_;
+  std::vector<llvm::Value*> base_;
+  std::map<std::vector<std::int64_t>, Cell> addresses_;
+  std::map<std::vector<std::int64_t>, Cell> integers_;
+};
+
+/// The place of an axis list: loop indices, zeros for axes merged into an inner loop; unrolled axes from `unrolled`.
+Place place_of(const std::vector<NestAxis>& axes, std::span<const std::int64_t> unrolled);
+
+}  // namespace anadrome::codegen

@@ -1,0 +1,53 @@
+// From a module to machine code in memory.
+#pragma once
+#include <llvm/IR/Module.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "native/codegen/context.h"
+
+namespace anadrome::codegen {
+
+/// The machine that code is generated for: this one. One a process, used by one thread at a time.
+class Host {
+ public:
+  static Host& instance();
+  /// A module for this machine.
+  std::unique_ptr<llvm::Module> module(llvm::LLVMContext& context) const;
+  /// The object file of a module.
+  std::string compile(llvm::Module& module) const;
+  int vector_bytes() const { return vector_bytes_; }
+  /// Names the processor, its instructions and the version of LLVM: what an object file depends on.
+  const std::string& description() const { return description_; }
+  ~Host();
+
+ private:
+  Host();
+  struct Parts;
+  std::unique_ptr<Parts> parts_;
+  int vector_bytes_ = 16;
+  std::string description_;
+};
+
+}  // namespace anadrome::codegen
+
+namespace anadrome {
+
+/// Machine code of an object file, linked and executable while this lives.
+class KernelCode {
+ public:
+  /// Throws CompileError when the file cannot be linked.
+  KernelCode(std::string object, const codegen::Symbols& symbols);
+  ~KernelCode();
+  KernelCode(const KernelCode&) = delete;
+  void* address(const std::string& name) const;
+  std::size_t bytes() const;
+
+ private:
+  struct Parts;
+  std::unique_ptr<Parts> parts_;
+};
+
+}  // namespace anadrome

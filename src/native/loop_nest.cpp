@@ -1,0 +1,288 @@
+// make_loop_nest: the loops that all results share, their order, and the one that runs through lanes.
+#include "native/loop_nest.h"
+
+#include <algorithm>
+#include <bit>
+#include <map>
+
+#include "primitives/prims.h"
+
+namespace anadrome {
+namespace {
+
+/// A loop while it is looked for: a class of axes, counted apart where one value has it twice.
+using Key = std::pair<int, int>;
+
+struct RootAxes {
+  const Equation* reduction = nullptr;
+  VarId value = 0;
+  std::vector<Key> keys;  // by axis; class `none` for axes of extent 1 and for unrolled ones
+  std::vector<bool> reduced;
+};
+
+constexpr std::int64_t block_points = 16384;  // of a sum over everything
+constexpr std::int64_t most_blocks = 256;
+constexpr std::int64_t heavy_operations = 48;  // bodies from here on are not unrolled
+
+class NestMaker {
+ public:
+  NestMaker(const Program& body, int vector_bytes) : body_(body), classes_(body), vector_bytes_(vector_bytes) {
+    defined_.assign(body.types.size(), nullptr);
+    for (const Equation& e : body.equations)
+      for (VarId v : e.results) defined_[v] = &e;
+  }
+
+  std::optional<LoopNest> run() {
+    for (const Atom& a : body_.outputs)
+      if (!add_root(a.var)) return std::nullopt;
+    if (!find_shared()) return std::nullopt;
+    merge_loops();
+    if (!check_order()) return std::nullopt;
+    choose_lane();
+    return build();
+  }
+
+ private:
+  bool add_root(VarId v) {
+    const Equation* e = defined_[v];
+    RootAxes r;
+    r.value = v;
+    if (e && is_reduction(*e->prim) && e->operands[0].is_var()) {
+      const Ints& axes = reduced_axes(*e);
+      bool loops = false;
+      for (std::int64_t k : axes) loops |= !classes_.unrolled(e->operands[0].var, static_cast<int>(k));
+      if (loops) r.reduction = e, r.value = e->operands[0].var;
+    }
+    const Type& type = body_.type(r.value);
+    std::map<int, int> times;
+    for (int k = 0; k < type.rank(); ++k) {
+      const bool summed = r.reduction && contains(reduced_axes(*r.reduction), k);
+      const int c = classes_.unrolled(r.value, k) ? AxisClasses::none : classes_.of(r.value, k);
+      if (c == AxisClasses::none && summed && type.shape[k] != 1) return false;
+      r.keys.push_back({c, c == AxisClasses::none ? 0 : times[c]++});
+      r.reduced.push_back(summed);
+    }
+    roots_.push_back(std::move(r));
+    return true;
+  }
+  static bool contains(const Ints& list, std::int64_t k) { return std::find(list.begin(), list.end(), k) != list.end(); }
+
+  /// The loops are those of all results; what only some have must be short, and is unrolled.
+  bool find_shared() {
+    const auto has = [](const RootAxes& r, const Key& key) {
+      return std::find(r.keys.begin(), r.keys.end(), key) != r.keys.end();
+    };
+    for (RootAxes& r : roots_)
+      for (std::size_t k = 0; k < r.keys.size(); ++k) {
+        if (r.keys[k].first == AxisClasses::none) continue;
+        const bool shared = std::all_of(roots_.begin(), roots_.end(),
+                                        [&](const RootAxes& other) { return has(other, r.keys[k]); });
+        const std::int64_t extent = body_.type(r.value).shape[static_cast<int>(k)];
+        if (shared) {
+          extent_[r.keys[k]] = extent;
+          if (r.reduced[k]) reduced_[r.keys[k]] = true;
+        } else if (extent > AxisClasses::most_unrolled || r.reduced[k]) {
+          return false;
+        }
+      }
+    for (RootAxes& r : roots_) {
+      for (std::size_t k = 0; k < r.keys.size(); ++k) {
+        if (r.keys[k].first == AxisClasses::none) continue;
+        if (!extent_.count(r.keys[k])) r.keys[k] = {AxisClasses::none, 0};
+        else if (r.reduction && reduced_.count(r.keys[k]) && !r.reduced[k]) return false;
+      }
+    }
+    std::size_t most = 0;
+    for (const RootAxes& r : roots_) {  // the order of the result with most elements
+      std::vector<Key> order;
+      for (const Key& key : r.keys)
+        if (key.first != AxisClasses::none) order.push_back(key);
+      const auto n = static_cast<std::size_t>(body_.type(r.value).elements());
+      if (n > most || order_.empty()) order_ = order, most = n;
+    }
+    return order_.size() <= most_loops && order_.size() == extent_.size();
+  }
+
+  // ---- one loop for axes that lie behind each other everywhere
+
+  bool breaks(const Equation& e) const {
+    return e.prim == &prim::iota || e.prim == &prim::identity || e.prim == &prim::slice || e.prim == &prim::pad ||
+           e.prim == &prim::rev || e.prim == &prim::concatenate || e.prim == &prim::add_slice ||
+           e.prim == &prim::dynamic_slice || e.prim == &prim::dynamic_add_slice ||
+           e.prim == &prim::dynamic_update_slice || e.prim == &prim::reshape;
+  }
+  /// True when in memory every argument and result has axis class `a` right before `b`, or neither.
+  bool adjacent(int a, int b) const {
+    const auto fits = [&](VarId v) {
+      int last = AxisClasses::none;
+      bool has_a = false, has_b = false, good = true;
+      for (int k = 0; k < body_.type(v).rank(); ++k) {
+        const int c = classes_.of(v, k);
+        if (c == AxisClasses::none) continue;
+        if (c == b) good &= last == a && !has_b, has_b = true;
+        if (c == a) good &= !has_a, has_a = true;
+        last = c;
+      }
+      return good && has_a == has_b;
+    };
+    return std::all_of(body_.inputs.begin(), body_.inputs.end(), fits) &&
+           std::all_of(body_.outputs.begin(), body_.outputs.end(), [&](const Atom& o) { return fits(o.var) || summed(o.var); });
+  }
+  bool summed(VarId v) const {
+    return std::any_of(roots_.begin(), roots_.end(), [&](const RootAxes& r) {
+      return r.reduction && r.reduction->results[0] == v;
+    });
+  }
+  /// The same for what is summed, whose reduced axes the results do not have.
+  bool adjacent_in_sums(const Key& a, const Key& b) const {
+    return std::all_of(roots_.begin(), roots_.end(), [&](const RootAxes& r) {
+      if (!r.reduction) return true;
+      const auto at = [&](const Key& key) { return std::find(r.keys.begin(), r.keys.end(), key) - r.keys.begin(); };
+      if (r.reduced[static_cast<std::size_t>(at(a))] != r.reduced[static_cast<std::size_t>(at(b))]) return false;
+      if (r.reduced[static_cast<std::size_t>(at(a))]) return true;
+      for (auto k = at(a) + 1; k < at(b); ++k)
+        if (!r.reduced[static_cast<std::size_t>(k)] && r.keys[static_cast<std::size_t>(k)].first != AxisClasses::none)
+          return false;
+      return at(a) < at(b);
+    });
+  }
+  void merge_loops() {
+    if (std::any_of(body_.equations.begin(), body_.equations.end(), [&](const Equation& e) { return breaks(e); }))
+      return;
+    for (std::size_t k = order_.size(); k-- > 1;) {
+      const Key a = order_[k - 1], b = order_[k];
+      if (a.second || b.second || reduced_.count(a) != reduced_.count(b)) continue;
+      const Key outermost = outermost_.count(b) ? outermost_[b] : b;  // of the axes that b runs through already
+      if (!adjacent(a.first, outermost.first) || !adjacent_in_sums(a, outermost)) continue;
+      extent_[b] *= extent_[a];
+      merged_[a] = b;
+      outermost_[b] = a;
+      order_.erase(order_.begin() + static_cast<std::ptrdiff_t>(k - 1));
+    }
+  }
+
+  // ---- order and lanes
+
+  /// Kept loops first. The results must agree which loops are summed.
+  bool check_order() {
+    std::stable_partition(order_.begin(), order_.end(), [&](const Key& key) { return !reduced_.count(key); });
+    return true;
+  }
+
+  /// What it costs to read or write v once a point if `loop` runs through lanes.
+  double access_cost(VarId v, const Key& loop, int lanes) const {
+    double unrolled = 1, stride = 1, found = 0;
+    for (int k = body_.type(v).rank(); k-- > 0;) {
+      const int c = classes_.of(v, k);
+      if (c == loop.first) found = stride;
+      else if (c != AxisClasses::none && is_unrolled(c)) unrolled *= static_cast<double>(body_.type(v).shape[k]);
+      stride *= static_cast<double>(body_.type(v).shape[k]);
+    }
+    return unrolled * (found == 0 ? 0.25 : found == 1 ? 1 : lanes);
+  }
+  bool is_unrolled(int c) const {
+    return std::none_of(order_.begin(), order_.end(), [&](const Key& key) { return key.first == c; }) &&
+           std::none_of(merged_.begin(), merged_.end(), [&](const auto& m) { return m.first.first == c; });
+  }
+  int widest_item() const {
+    std::size_t most = 1;
+    for (const Equation& e : body_.equations)
+      for (VarId v : e.results) most = std::max(most, item_bytes(body_.type(v).dtype));
+    for (VarId v : body_.inputs)
+      if (body_.type(v).rank()) most = std::max(most, item_bytes(body_.type(v).dtype));
+    return static_cast<int>(most);
+  }
+  static std::size_t item_bytes(DType t) { return t == DType::bf16 || t == DType::f16 ? 4 : item_size(t); }
+
+  void choose_lane() {
+    const int most = std::max(1, vector_bytes_ / std::max(widest_item(), 2));
+    double best = 0;
+    for (const Key& key : order_) {
+      const std::int64_t n = extent_.at(key);
+      const int lanes = static_cast<int>(std::min<std::int64_t>(most, static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(n)))));
+      double cost = 1;
+      for (VarId v : body_.inputs) cost += access_cost(v, key, lanes);
+      for (const Atom& a : body_.outputs)
+        if (!summed(a.var)) cost += access_cost(a.var, key, lanes);
+      const double rounds = static_cast<double>((n + lanes - 1) / lanes);
+      cost = (cost + static_cast<double>(body_.equations.size())) * rounds / static_cast<double>(n);
+      if (lane_.first != AxisClasses::none && cost > best) continue;
+      best = cost, lane_ = key, lanes_ = lanes;
+    }
+    // The lanes run innermost among the kept loops, or innermost of all.
+    if (lane_.first == AxisClasses::none) return;
+    const auto at = std::find(order_.begin(), order_.end(), lane_);
+    const bool reduced = reduced_.count(lane_) != 0;
+    order_.erase(at);
+    const auto end = reduced ? order_.end() : std::find_if(order_.begin(), order_.end(), [&](const Key& k) {
+      return reduced_.count(k) != 0;
+    });
+    order_.insert(end, lane_);
+  }
+
+  double operations() const {
+    double n = 0;
+    for (const Equation& e : body_.equations) {
+      double k = 1;
+      const VarId v = e.operands.size() && e.operands[0].is_var() && is_reduction(*e.prim) ? e.operands[0].var : e.results[0];
+      for (int a = 0; a < body_.type(v).rank(); ++a)
+        if (const int c = classes_.of(v, a); c != AxisClasses::none && is_unrolled(c))
+          k *= static_cast<double>(body_.type(v).shape[a]);
+      if (e.prim == &prim::dot_general)
+        for (std::int64_t a : e.as<DotAttr>().contract_lhs)
+          k *= static_cast<double>(body_.type(e.operands[0]).shape[static_cast<int>(a)]);
+      n += e.prim->work == Work::movement ? 0 : k;
+    }
+    return std::max(1.0, n);
+  }
+
+  LoopNest build() {
+    LoopNest out;
+    std::map<Key, int> loop_of;
+    for (const Key& key : order_) {
+      loop_of[key] = static_cast<int>(out.loops.size());
+      out.loops.push_back({extent_.at(key), reduced_.count(key) != 0});
+    }
+    for (const RootAxes& r : roots_) out.roots.push_back(root(r, loop_of));
+    if (lane_.first != AxisClasses::none) out.lane = loop_of.at(lane_), out.lanes = lanes_;
+    out.operations = operations();
+    if (out.first_reduced() < static_cast<int>(out.loops.size()) && out.operations < heavy_operations) out.unroll = 4;
+    if (!out.loops.empty() && out.first_reduced() == 0)
+      out.blocks = std::clamp<std::int64_t>(out.points() / block_points, 1, most_blocks);
+    return out;
+  }
+  NestRoot root(const RootAxes& r, const std::map<Key, int>& loop_of) const {
+    NestRoot out;
+    out.reduction = r.reduction;
+    out.value = r.value;
+    for (std::size_t k = 0; k < r.keys.size(); ++k) {
+      const std::int64_t extent = body_.type(r.value).shape[static_cast<int>(k)];
+      if (!r.reduced[k]) out.kept.push_back(static_cast<int>(k));
+      if (r.keys[k].first == AxisClasses::none) out.axes.push_back({NestAxis::unrolled, extent, false});
+      else if (merged_.count(r.keys[k])) out.axes.push_back({0, extent, true});
+      else out.axes.push_back({loop_of.at(r.keys[k]), extent, false});
+    }
+    return out;
+  }
+
+  const Program& body_;
+  AxisClasses classes_;
+  int vector_bytes_;
+  std::vector<const Equation*> defined_;
+  std::vector<RootAxes> roots_;
+  std::map<Key, std::int64_t> extent_;
+  std::map<Key, bool> reduced_;
+  std::map<Key, Key> merged_;     // outer axis -> the loop that runs through it too
+  std::map<Key, Key> outermost_;  // loop -> the outermost axis that it runs through
+  std::vector<Key> order_;
+  Key lane_{AxisClasses::none, 0};
+  int lanes_ = 1;
+};
+
+}  // namespace
+
+std::optional<LoopNest> make_loop_nest(const Program& body, int vector_bytes) {
+  return NestMaker(body, vector_bytes).run();
+}
+
+}  // namespace anadrome

@@ -1,0 +1,60 @@
+// How the body of a loop kernel is run: its loops, which of them runs through the lanes of a vector, what is unrolled.
+#pragma once
+#include <optional>
+#include <vector>
+
+#include "optimize/axis_classes.h"
+
+namespace anadrome {
+
+inline constexpr int most_loops = 8;
+
+/// Where an axis of a result is in the nest.
+struct NestAxis {
+  static constexpr int unrolled = -1;
+  int loop = unrolled;
+  std::int64_t extent = 1;
+  /// The axis is the outer part of a loop that runs through several axes at once: its own index stays 0.
+  bool merged = false;
+};
+
+/// One result of a kernel: a value stored at every point, or a sum over the reduced loops.
+struct NestRoot {
+  const Equation* reduction = nullptr;  // null: stored point by point
+  VarId value = 0;                      // what is evaluated at a point
+  std::vector<NestAxis> axes;           // of `value`
+  std::vector<int> kept;                // of the result's axes: the axis of `value`
+};
+
+struct Loop {
+  std::int64_t extent = 1;
+  bool reduced = false;
+};
+
+struct LoopNest {
+  std::vector<Loop> loops;  // outermost first; reduced ones last
+  std::vector<NestRoot> roots;
+  int lane = -1;   // the loop that runs through lanes; -1: none
+  int lanes = 1;   // numbers of a vector
+  int unroll = 1;  // copies of the body in the innermost loop of a sum
+  /// A sum over everything is cut into this many blocks, whose partial sums are added at the end. Does not depend on
+  /// the number of threads.
+  std::int64_t blocks = 1;
+  double operations = 1;  // estimated vector operations of a point
+
+  std::int64_t points() const {
+    std::int64_t n = 1;
+    for (const Loop& l : loops) n *= l.extent;
+    return n;
+  }
+  int first_reduced() const {
+    int d = 0;
+    while (d < static_cast<int>(loops.size()) && !loops[static_cast<std::size_t>(d)].reduced) ++d;
+    return d;
+  }
+};
+
+/// The nest for a body, on vectors of `vector_bytes`; empty where the results do not share loops.
+std::optional<LoopNest> make_loop_nest(const Program& body, int vector_bytes);
+
+}  // namespace anadrome

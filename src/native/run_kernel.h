@@ -1,0 +1,12 @@
+// Running a compiled loop kernel: its ranges over threads, its partial sums.
+#pragma once
+#include "native/kernels.h"
+
+namespace anadrome {
+
+/// Bytes of scratch memory that a run needs: the partial sums of its blocks.
+std::size_t kernel_scratch_bytes(const CompiledKernel& kernel);
+/// Runs the kernel. Pointers: arguments, then results. The result does not depend on the number of threads.
+void run_kernel(const CompiledKernel& kernel, char* const* pointers, char* scratch);
+
+}  // namespace anadrome

@@ -1,0 +1,417 @@
+// fuse: from the last equation to the first, each joins the kernel of those that read it.
+#include "optimize/fuse.h"
+
+#include <algorithm>
+#include <queue>
+#include <unordered_map>
+
+#include "core/intern.h"
+#include "optimize/fuse_body.h"
+#include "primitives/prims.h"
+
+namespace anadrome {
+namespace {
+
+enum class Role : std::uint8_t {
+  step,     // stays an equation of its own
+  free,     // costs nothing inside a kernel: copied into every kernel that reads it
+  compute,  // an element of the result is computed where it is read
+  reduce    // a sum over loops: only ever the end of a kernel
+};
+
+/// The loops of an equation: classes of axes, sorted. A value with two axes of one class keeps the order of its axes.
+using Space = std::vector<int>;
+
+struct Node {
+  bool kernel = false;
+  std::vector<std::uint32_t> members;  // equations, unsorted
+  Space space;
+  Ints reduced;  // classes that its sums run over, sorted; empty when there are none
+  bool sums = false;
+  std::int64_t operations = 0;
+  std::uint32_t first = 0, last = 0;  // least and greatest member
+  bool merged_away = false;
+};
+
+constexpr int most_visits = 400;  // of the search for a path between two nodes
+constexpr int most_rank = 8;
+
+class Fuser {
+ public:
+  Fuser(const Program& program, const FuseOptions& options)
+      : program_(program), options_(options), classes_(program), nodes_of_(program.equations.size()),
+        role_(program.equations.size()), home_(program.equations.size(), -1), readers_(program.types.size()), is_output_(program.types.size()) {
+    for (std::uint32_t i = 0; i < program.equations.size(); ++i)
+      for (const Atom& a : program.equations[i].operands)
+        if (a.is_var() && (readers_[a.var].empty() || readers_[a.var].back() != i)) readers_[a.var].push_back(i);
+    for (const Atom& a : program.outputs)
+      if (a.is_var()) is_output_[a.var] = true;
+  }
+
+  Fused run() {
+    for (std::size_t i = program_.equations.size(); i-- > 0;) {
+      role_[i] = role(program_.equations[i]);
+      place(static_cast<std::uint32_t>(i));
+    }
+    return build();
+  }
+
+ private:
+  // ---- what an equation is
+
+  const Type& type(VarId v) const { return program_.type(v); }
+
+  Role role(const Equation& e) const {
+    if (e.results.size() != 1) return Role::step;
+    for (const Atom& a : e.operands)
+      if (!simple(program_.type(a))) return Role::step;
+    if (!simple(type(e.results[0]))) return Role::step;
+    if (is_reduction(*e.prim)) return reduction_role(e);
+    if (!options_.can_emit(program_, e)) return Role::step;
+    if (e.prim == &prim::dot_general) return small_product(e) ? Role::compute : Role::step;
+    return movement_role(e);
+  }
+  static bool simple(const Type& t) {
+    return !t.is_ref && !is_complex(t.dtype) && t.rank() <= most_rank && t.elements() > 0;
+  }
+
+  Role reduction_role(const Equation& e) const {
+    if (!e.operands[0].is_var() || !options_.can_emit(program_, e)) return Role::step;
+    bool unrolled = true;
+    for (std::int64_t k : reduced_axes(e)) unrolled &= classes_.unrolled(e.operands[0].var, static_cast<int>(k));
+    if (unrolled) return Role::compute;
+    for (std::int64_t k : reduced_axes(e))
+      if (type(e.operands[0].var).shape[k] != 1 && classes_.unrolled(e.operands[0].var, static_cast<int>(k)))
+        return Role::step;
+    return Role::reduce;
+  }
+
+  /// A product whose contraction is unrolled, and of whose factors one is.
+  bool small_product(const Equation& e) const {
+    if (!e.operands[0].is_var() || !e.operands[1].is_var()) return false;
+    const auto all = [&](VarId v, const Ints& axes) {
+      return std::all_of(axes.begin(), axes.end(),
+                         [&](std::int64_t k) { return classes_.unrolled(v, static_cast<int>(k)); });
+    };
+    const FreeAxes free = free_axes(program_, e);
+    const VarId a = e.operands[0].var, b = e.operands[1].var;
+    return all(a, e.as<DotAttr>().contract_lhs) && (all(a, free.lhs) || all(b, free.rhs));
+  }
+
+  Role movement_role(const Equation& e) const {
+    const Prim* p = e.prim;
+    if (p == &prim::reshape) return e.operands[0].is_var() && unrolled_reshape(e) ? Role::free : Role::step;
+    if (p == &prim::broadcast_in_dim || p == &prim::transpose || p == &prim::slice || p == &prim::rev ||
+        p == &prim::iota || p == &prim::identity || p == &prim::stop_gradient || p == &prim::dynamic_slice)
+      return Role::free;
+    if (p == &prim::add_slice || p == &prim::dynamic_add_slice || p == &prim::dynamic_update_slice)
+      return worth_fusing(e) ? Role::compute : Role::step;
+    return Role::compute;
+  }
+
+  /// In a kernel a reshape must take axes to axes, or split and merge unrolled ones.
+  bool unrolled_reshape(const Equation& e) const {
+    const VarId x = e.operands[0].var, y = e.results[0];
+    for (const AxisGroup& g : reshape_groups(type(x).shape, type(y).shape)) {
+      int longer = 0;
+      bool unrolled = true;
+      for (int k = g.from_begin; k < g.from_end; ++k) longer += type(x).shape[k] != 1, unrolled &= classes_.unrolled(x, k);
+      const int from = longer;
+      for (int k = g.to_begin; k < g.to_end; ++k) longer += type(y).shape[k] != 1, unrolled &= classes_.unrolled(y, k);
+      if (!unrolled && (from != 1 || longer != 2)) return false;
+    }
+    return true;
+  }
+
+  /// An update of a small part is done in place by its own kernel, not by computing the whole array again.
+  bool worth_fusing(const Equation& e) const {
+    const VarId y = e.results[0];
+    const Type part = program_.type(e.operands[1]);
+    if (4 * part.elements() >= type(y).elements()) return true;
+    for (int k = 0; k < type(y).rank(); ++k)
+      if (part.shape[k] != type(y).shape[k] && !classes_.unrolled(y, k)) return false;
+    return true;
+  }
+
+  void add_axes(Space& space, VarId v) const {
+    for (int k = 0; k < type(v).rank(); ++k)
+      if (!classes_.unrolled(v, k)) space.push_back(classes_.of(v, k));
+  }
+  Space space(const Equation& e) const {
+    Space out;
+    if (is_reduction(*e.prim)) add_axes(out, e.operands[0].var);
+    else add_axes(out, e.results[0]);
+    Space sorted = out;
+    std::sort(sorted.begin(), sorted.end());
+    return std::adjacent_find(sorted.begin(), sorted.end()) == sorted.end() ? sorted : out;
+  }
+  Ints reduced_classes(const Equation& e) const {
+    Ints out;
+    for (std::int64_t k : reduced_axes(e))
+      if (const int c = classes_.of(e.operands[0].var, static_cast<int>(k)); c != AxisClasses::none) out.push_back(c);
+    std::sort(out.begin(), out.end());
+    return out;
+  }
+  std::int64_t operations(const Equation& e) const {
+    const VarId v = is_reduction(*e.prim) ? e.operands[0].var : e.results[0];
+    std::int64_t n = 1;
+    for (int k = 0; k < type(v).rank(); ++k)
+      if (classes_.unrolled(v, k)) n *= type(v).shape[k];
+    if (e.prim == &prim::dot_general)
+      for (std::int64_t k : e.as<DotAttr>().contract_lhs) n *= type(e.operands[0].var).shape[k];
+    return n;
+  }
+  /// True when computing an element again is cheaper than keeping it.
+  bool cheap(const Equation& e, Role role) const {
+    if (role == Role::free) return true;
+    if (is_reduction(*e.prim) || e.prim == &prim::dot_general || e.prim == &prim::concatenate) return false;
+    boost::container::small_vector<Type, 4> in;
+    for (const Atom& a : e.operands) in.push_back(program_.type(a));
+    const Type out = type(e.results[0]);
+    return need<&Prim::cost>(*e.prim)({e.attrs, view(in), {&out, 1}}).transcendentals == 0;
+  }
+
+  // ---- placing
+
+  void place(std::uint32_t i) {
+    const Equation& e = program_.equations[i];
+    if (role_[i] == Role::step) return new_node(i, false);
+    std::vector<int> kernels;
+    bool kept = std::any_of(e.results.begin(), e.results.end(), [&](VarId v) { return is_output_[v]; });
+    for (std::uint32_t r : readers_[e.results[0]])
+      for (int n : nodes_of_[r]) {
+        if (!nodes_[n].kernel) kept = true;
+        else if (std::find(kernels.begin(), kernels.end(), n) == kernels.end()) kernels.push_back(n);
+      }
+    if (role_[i] == Role::free) {
+      bool all = true;
+      for (int n : kernels) all &= has_room(nodes_[n], e) ? (join(i, n), true) : false;
+      if (kept || !all || kernels.empty()) new_node(i, true);
+      return;
+    }
+    if (role_[i] == Role::compute && !kept && kernels.size() == 1 && can_absorb(nodes_[kernels[0]], e, i))
+      return join(i, kernels[0]);
+    if (const int n = shared_kernel(i, kernels); n >= 0) return join(i, n);
+    new_node(i, true);
+  }
+
+  void new_node(std::uint32_t i, bool kernel) {
+    const Equation& e = program_.equations[i];
+    Node n;
+    n.kernel = kernel;
+    n.first = n.last = i;
+    if (kernel) n.space = space(e);
+    nodes_.push_back(n);
+    join(i, static_cast<int>(nodes_.size()) - 1);
+    home_[i] = static_cast<int>(nodes_.size()) - 1;
+  }
+
+  void join(std::uint32_t i, int node) {
+    Node& n = nodes_[node];
+    n.members.push_back(i);
+    n.first = std::min(n.first, i);
+    n.last = std::max(n.last, i);
+    nodes_of_[i].push_back(node);
+    if (role_[i] != Role::free) home_[i] = node;
+    if (!n.kernel) return;
+    n.operations += operations(program_.equations[i]);
+    if (role_[i] == Role::reduce) {
+      n.sums = true;
+      n.reduced = reduced_classes(program_.equations[i]);
+    }
+  }
+
+  bool has_room(const Node& n, const Equation& e) const {
+    return n.operations + operations(e) <= options_.most_operations &&
+           (n.operations > 2 * static_cast<std::int64_t>(n.members.size()) ||
+            static_cast<int>(n.members.size()) < options_.most_equations);
+  }
+
+  /// True when e, read by kernel n alone, may be computed inside it.
+  bool can_absorb(const Node& n, const Equation& e, std::uint32_t i) const {
+    if (!has_room(n, e)) return false;
+    const Space s = space(e);
+    if (s == n.space || cheap(e, role_[i])) return true;
+    std::int64_t points = type(e.results[0]).elements(), kernel_points = 1;
+    for (std::uint32_t m : n.members) kernel_points = std::max(kernel_points, type(program_.equations[m].results[0]).elements());
+    const bool window = !std::includes(n.space.begin(), n.space.end(), s.begin(), s.end());
+    return window && readers_[e.results[0]].size() == 1 && 2 * points >= kernel_points;
+  }
+
+  /// A kernel with the loops of e among its readers that e can join as one more result, after merging those that can be
+  /// merged; -1 if there is none.
+  int shared_kernel(std::uint32_t i, const std::vector<int>& kernels) {
+    const Equation& e = program_.equations[i];
+    const Space s = space(e);
+    int best = -1;
+    for (int n : kernels) {
+      if (nodes_[n].merged_away || nodes_[n].space != s || !has_room(nodes_[n], e)) continue;
+      if (best < 0) best = n;
+      else if (can_merge(best, n)) merge(best, n);
+    }
+    if (best < 0) return -1;
+    if (role_[i] == Role::reduce) return -1;  // what reads a sum runs after it
+    for (std::uint32_t r : readers_[e.results[0]])
+      for (int n : nodes_of_[r])
+        if (n != best && reaches(n, best)) return -1;
+    return best;
+  }
+
+  bool can_merge(int a, int b) {
+    const Node &x = nodes_[a], &y = nodes_[b];
+    if (x.sums && y.sums && x.reduced != y.reduced) return false;
+    if (x.operations + y.operations > options_.most_operations) return false;
+    if (x.members.size() + y.members.size() > static_cast<std::size_t>(options_.most_equations) &&
+        x.operations + y.operations < 2 * static_cast<std::int64_t>(x.members.size() + y.members.size()))
+      return false;
+    return !reaches(a, b) && !reaches(b, a);
+  }
+
+  void merge(int into, int from) {
+    Node &x = nodes_[into], &y = nodes_[from];
+    for (std::uint32_t m : y.members) {
+      auto& of = nodes_of_[m];
+      of.erase(std::find(of.begin(), of.end(), from));
+      if (home_[m] == from) home_[m] = into;
+      if (std::find(of.begin(), of.end(), into) != of.end()) continue;
+      of.push_back(into);
+      x.members.push_back(m);
+    }
+    x.operations += y.operations;
+    x.first = std::min(x.first, y.first);
+    x.last = std::max(x.last, y.last);
+    if (y.sums) x.sums = true, x.reduced = y.reduced;
+    y.merged_away = true;
+    y.members.clear();
+  }
+
+  /// True when node `to` uses, directly or not, what node `from` makes (or when finding out takes too long).
+  bool reaches(int from, int to) {
+    std::vector<int> open{from};
+    std::vector<bool>& seen = seen_;
+    seen.assign(nodes_.size(), false);
+    for (int visits = 0; !open.empty(); ++visits) {
+      const int at = open.back();
+      open.pop_back();
+      if (at == to) return true;
+      if (visits > most_visits) return true;
+      for (std::uint32_t m : nodes_[at].members)
+        for (VarId v : program_.equations[m].results)
+          for (std::uint32_t r : readers_[v])
+            for (int n : nodes_of_[r])
+              if (!seen[n] && n != at && nodes_[n].first <= nodes_[to].last) seen[n] = true, open.push_back(n);
+    }
+    return false;
+  }
+
+  // ---- the new program
+
+  /// The nodes in an order in which everything is made before it is read, close to the original one.
+  std::vector<int> order() const {
+    std::vector<int> missing(nodes_.size()), out;
+    std::vector<std::vector<int>> later(nodes_.size());
+    for (int n = 0; n < static_cast<int>(nodes_.size()); ++n)
+      for (std::uint32_t m : nodes_[n].members)
+        for (const Atom& a : program_.equations[m].operands)
+          if (const int from = a.is_var() ? maker(a.var, n) : -1; from >= 0) later[from].push_back(n), ++missing[n];
+    const auto after = [&](int a, int b) { return nodes_[a].last > nodes_[b].last; };
+    std::priority_queue<int, std::vector<int>, decltype(after)> ready(after);
+    for (int n = 0; n < static_cast<int>(nodes_.size()); ++n)
+      if (!nodes_[n].merged_away && missing[n] == 0) ready.push(n);
+    while (!ready.empty()) {
+      out.push_back(ready.top());
+      ready.pop();
+      for (int n : later[out.back()])
+        if (--missing[n] == 0) ready.push(n);
+    }
+    return out;
+  }
+  /// The node outside `reader` that makes v, or -1.
+  int maker(VarId v, int reader) const {
+    const std::int64_t e = defined_[v];
+    if (e < 0) return -1;
+    const auto& of = nodes_of_[static_cast<std::size_t>(e)];
+    if (std::find(of.begin(), of.end(), reader) != of.end()) return -1;
+    const int home = home_[static_cast<std::size_t>(e)];
+    if (home < 0) throw InternalError("fuse: a value that a step reads is made nowhere");
+    return home;
+  }
+  /// A copied equation gives its result to others only where it is at home.
+  bool exported(std::uint32_t e, int node) const { return home_[e] == node; }
+
+  Fused build() {
+    defined_.assign(program_.types.size(), -1);
+    for (std::size_t i = 0; i < program_.equations.size(); ++i)
+      for (VarId v : program_.equations[i].results) defined_[v] = static_cast<std::int64_t>(i);
+    Fused out;
+    out.program.types = program_.types;
+    out.program.captures = program_.captures;
+    out.program.inputs = program_.inputs;
+    out.program.outputs = program_.outputs;
+    out.program.sources = program_.sources;
+    for (int n : order()) {
+      std::vector<std::uint32_t> members = nodes_[n].members;
+      std::sort(members.begin(), members.end());
+      append(out, n, members);
+    }
+    canonicalize(out.program);
+    return out;
+  }
+
+  void append(Fused& out, int n, const std::vector<std::uint32_t>& members) {
+    if (nodes_[n].kernel) {
+      Equation kernel = kernel_equation(program_, members, kept_results(n, members));
+      if (options_.can_loop(*kernel.as<CallAttr>().body)) {
+        out.program.equations.push_back(std::move(kernel));
+        out.members.push_back(members);
+        return;
+      }
+    }
+    std::unordered_map<VarId, VarId> renamed;  // results that another node exports
+    for (std::uint32_t m : members) {
+      Equation e = program_.equations[m];
+      for (Atom& a : e.operands)
+        if (const auto it = a.is_var() ? renamed.find(a.var) : renamed.end(); it != renamed.end()) a.var = it->second;
+      if (nodes_[n].kernel && !exported(m, n))
+        for (VarId& v : e.results) {
+          out.program.types.push_back(program_.type(v));
+          v = renamed[v] = static_cast<VarId>(out.program.types.size() - 1);
+        }
+      out.program.equations.push_back(std::move(e));
+      out.members.push_back({m});
+    }
+  }
+
+  /// Results of node n that something outside reads.
+  std::vector<VarId> kept_results(int n, const std::vector<std::uint32_t>& members) const {
+    std::vector<VarId> out;
+    for (std::uint32_t m : members) {
+      if (!exported(m, n)) continue;
+      for (VarId v : program_.equations[m].results) {
+        bool kept = is_output_[v];
+        for (std::uint32_t r : readers_[v])
+          for (int reader : nodes_of_[r]) kept |= reader != n && maker(v, reader) == n;
+        if (kept) out.push_back(v);
+      }
+    }
+    return out;
+  }
+
+  const Program& program_;
+  const FuseOptions& options_;
+  AxisClasses classes_;
+  std::vector<Node> nodes_;
+  std::vector<std::vector<int>> nodes_of_;  // by equation
+  std::vector<Role> role_;
+  std::vector<int> home_;  // by equation: the node that gives its result to others, or -1
+  std::vector<std::vector<std::uint32_t>> readers_;  // by variable: equations
+  std::vector<bool> is_output_;                      // by variable
+  std::vector<std::int64_t> defined_;                // by variable: its equation, or -1
+  std::vector<bool> seen_;
+};
+
+}  // namespace
+
+Fused fuse(const Program& program, const FuseOptions& options) { return Fuser(program, options).run(); }
+
+}  // namespace anadrome

@@ -1,0 +1,36 @@
+// fuse: equations that share a loop become one equation, a loop kernel.
+#pragma once
+#include "optimize/axis_classes.h"
+
+namespace anadrome {
+
+/// The primitive of a loop kernel. Its attributes (CallAttr) hold the body: a program whose values are all computed
+/// point by point in one nest of loops. Not in the list of primitives: programs that users see do not contain it.
+extern const Prim loop_kernel;
+
+/// Says whether the code generator can compute an equation.
+using CanEmit = bool (*)(const Program& program, const Equation& e);
+
+struct FuseOptions {
+  CanEmit can_emit = nullptr;
+  /// Says whether a body can be run in one nest of loops; a group that cannot stays as it was.
+  bool (*can_loop)(const Program& body) = nullptr;
+  /// Most equations of a kernel; compile time grows faster than a kernel does.
+  int most_equations = 64;
+  /// Most vector operations of a kernel, where short axes are unrolled.
+  std::int64_t most_operations = 2048;
+};
+
+struct Fused {
+  Program program;  // canonical
+  /// By equation of `program`: the equations of the original that it stands for.
+  std::vector<std::vector<std::uint32_t>> members;
+};
+/// True when a kernel may write result `output` over argument `input`: each point reads the argument only where it
+/// writes the result.
+bool may_overwrite(const Program& body, std::size_t input, std::size_t output);
+
+/// Groups equations into loop kernels. The order of what is left respects the original one.
+Fused fuse(const Program& program, const FuseOptions& options);
+
+}  // namespace anadrome
