@@ -112,7 +112,11 @@ inline Wide expm1_wide(Wide x) {
 }
 inline Wide logistic_wide(Wide x) {
   const Wide small = exp_wide(0.0 - abs(x));
-  return select(negative_bit(x), small, 1.0) / (1.0 + small);
+  const Wide top = select(negative_bit(x), small, 1.0);
+  // One correction of the quotient, for its rounding and that of the sum.
+  const Pair bottom = sum_of_ordered(1.0, small);
+  const Wide inverse = 1.0 / bottom.high, quotient = top * inverse;
+  return fma(fnma(quotient, bottom.low, fnma(quotient, bottom.high, top)), inverse, quotient);
 }
 
 // Hyperbolic functions by the formulas of the scalar ones: relative error about |x| / 4 ulp.
