@@ -73,7 +73,7 @@ auto value_and_grad(F f, std::source_location source = std::source_location::cur
     static_assert(std::same_as<R, Array>, "grad: the function must return one scalar Array (or pass has_aux)");
     detail::Traced<F, A...> traced(f, "grad", source, a...);
     const auto r = functional::grad(traced.function(), traced.leaves(), traced.template mask<I...>(), true,
-                                    traced.context());
+                                    traced.call_context());
     return ValueGrad<R, detail::Picked<std::tuple<A...>, I...>>{r.y[0], traced.template pick<I...>(r.grads)};
   };
 }
@@ -87,7 +87,7 @@ auto grad(F f, std::source_location source = std::source_location::current()) {
                   "grad: the function must return one scalar Array (or pass has_aux)");
     detail::Traced<F, A...> traced(f, "grad", source, a...);
     const auto r = functional::grad(traced.function(), traced.leaves(), traced.template mask<I...>(), false,
-                                    traced.context());
+                                    traced.call_context());
     return traced.template pick<I...>(r.grads);
   };
 }
@@ -101,7 +101,7 @@ auto value_and_grad(F f, HasAux, std::source_location source = std::source_locat
                   "grad with has_aux: the function must return std::pair{scalar Array, auxiliary}");
     detail::Traced<F, A...> traced(f, "grad", source, a...);
     const auto r = functional::grad(traced.function(), traced.leaves(), traced.template mask<I...>(), true,
-                                    traced.context());
+                                    traced.call_context());
     return ValueGrad<R, detail::Picked<std::tuple<A...>, I...>>{traced.result(r.y),
                                                                 traced.template pick<I...>(r.grads)};
   };

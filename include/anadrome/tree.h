@@ -133,6 +133,10 @@ struct Rebuild : IgnoreAll {
   std::size_t next;
 };
 
+struct Clear : IgnoreAll {
+  void array(Array& a) { a = Array(); }
+};
+
 /// Names of leaves: "layers[1].w".
 struct NameLeaves : IgnoreAll {
   template <class A>
@@ -180,8 +184,8 @@ void rebuild(T& tree, const std::vector<Array>& values, std::size_t first = 0) {
 /// The structure of a tree with empty Arrays: what is kept where the numbers must not be.
 template <class T>
 T without_arrays(T tree) {
-  const std::vector<Array> empty(flatten(tree).size());
-  rebuild(tree, empty);
+  Clear f;
+  walk_tree(tree, f);
   return tree;
 }
 template <class T>

@@ -15,7 +15,7 @@ Program make_program(const Function& f, const Arrays& x, const Context& context)
   return std::move(*record(context.name, f, types).program);
 }
 
-void check_leaves(const Arrays& leaves, const Context& context) { checked_types(leaves, context); }
+void check_leaves(const Arrays& leaves, const Context& context) { check_values(leaves, context); }
 
 bool recording() { return current_scope() != nullptr; }
 

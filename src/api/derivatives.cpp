@@ -241,7 +241,7 @@ ProgramPtr gradient_program(const ProgramPtr& program, const anadrome::Mask& act
 }  // namespace
 
 GradResult grad(const Function& f, const Arrays& x, const Mask& wanted, bool with_value, const Context& context) {
-  checked_types(x, context);
+  check_values(x, context);
   check_wanted(x, wanted, context);
   const Prepared p = prepare(context, f, x, true);
   check_scalar(p, context);

@@ -23,21 +23,28 @@ namespace {
 
 }  // namespace
 
-std::vector<Type> checked_types(const Arrays& x, const functional::Context& context) {
-  std::vector<Type> out;
+void check_values(const Arrays& x, const functional::Context& context) {
   for (std::size_t i = 0; i < x.size(); ++i) {
     if (!x[i].defined())
       throw TypeError(context.name + ": " + leaf_name(context, i) +
                       " is an empty Array (never assigned). Give it a value, for example zeros(shape)." + at(context));
     if (kind(x[i]) > Node::Kind::literal) check_usable(x[i], context.name + ": " + leaf_name(context, i));
     if (is_variable(x[i]) && !x[i].node()->tag->builder.load()) throw_ended(x[i], context, i);
-    out.push_back(x[i].type());
   }
+}
+
+std::vector<Type> checked_types(const Arrays& x, const functional::Context& context) {
+  check_values(x, context);
+  std::vector<Type> out;
+  out.reserve(x.size());
+  for (const Array& a : x) out.push_back(a.type());
   return out;
 }
 
 Arrays Prepared::arguments(const Arrays& x) const {
-  Arrays out = leading;
+  Arrays out;
+  out.reserve(leading.size() + x.size());
+  out = leading;
   out.insert(out.end(), x.begin(), x.end());
   return out;
 }
@@ -84,8 +91,12 @@ Prepared prepare_types(const functional::Context& context, const functional::Fun
     out.program = closed(r.program);
     return out;
   }
-  Program p = *r.program;
-  lift_literals(p, out.leading);
+  lift_literals(*r.program, out.leading);
+  if (out.leading.empty()) {  // as it was recorded
+    out.program = intern(ProgramPtr(std::move(r.program)));
+    return out;
+  }
+  Program p = std::move(*r.program);
   p.inputs = arguments(p);
   p.captures.clear();
   out.program = intern(std::move(p));
@@ -99,7 +110,7 @@ Prepared prepare(const functional::Context& context, const functional::Function&
 Arrays apply(const ProgramPtr& program, const Arrays& arguments, const std::shared_ptr<const SourceTable>& sources) {
   if (current_scope()) return inline_program(*program, {}, arguments, sources.get());
   auto executable = Memo::instance().get<Executable>(
-      program, MemoKind::executable, {}, [&] { return compile(program); },
+      program, MemoKind::executable, {}, [&] { return compile(program, {.backend = "precompiled"}); },
       [](const Executable& e) { return 2 * program_bytes(e.optimized_program()) + 1024; });
   return executable->run(arguments);
 }

@@ -28,7 +28,9 @@ Prepared prepare_types(const functional::Context& context, const functional::Fun
 /// Runs a closed program outside every recorded function (compiled once, memoised); replays it inside.
 Arrays apply(const ProgramPtr& program, const Arrays& arguments, const std::shared_ptr<const SourceTable>& sources);
 
-/// The types of the arrays; throws TypeError naming the leaf when one is empty or cannot be used.
+/// Throws TypeError naming the leaf when an array is empty or cannot be used.
+void check_values(const Arrays& x, const functional::Context& context);
+/// The types of the arrays, checked.
 std::vector<Type> checked_types(const Arrays& x, const functional::Context& context);
 /// "argument 0: layers[1].w", or "argument 3" without names.
 std::string leaf_name(const functional::Context& context, std::size_t i);

@@ -7,9 +7,10 @@ namespace anadrome {
 
 Builder::Builder(std::string name, Builder* parent)
     : tag_(std::make_shared<BuilderTag>()), parent_(parent), sources_(std::make_shared<SourceTable>()) {
-  program_.types.reserve(64);
-  program_.equations.reserve(32);
-  sources_->reserve(32);
+  constexpr std::size_t bytes = 1000;  // malloc gives up to a kilobyte fastest
+  program_.types.reserve(bytes / sizeof(Type));
+  program_.equations.reserve(bytes / sizeof(Equation));
+  sources_->reserve(bytes / sizeof(std::source_location) / 4);
   tag_->builder = this;
   tag_->name = std::move(name);
 }

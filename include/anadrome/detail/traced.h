@@ -1,6 +1,7 @@
 // What the transform templates share: a function and its arguments as lists of arrays.
 #pragma once
 #include <memory>
+#include <optional>
 #include <source_location>
 
 #include "anadrome/detail/functional.h"
@@ -72,12 +73,16 @@ class Traced {
   functional::Context context() const {
     return {name_, source_, [arguments = arguments_](std::size_t i) { return leaf_name(*arguments, i); }};
   }
+  /// The same, cheaper: valid while this object lives.
+  functional::Context call_context() const {
+    return {name_, source_, [arguments = arguments_.get()](std::size_t i) { return leaf_name(*arguments, i); }};
+  }
   /// Records into `result_`; valid while this object lives.
   functional::Function function() {
     return [this](const std::vector<Array>& x) {
       std::tuple<A...> a = *arguments_;
       rebuild(a, x);
-      result_ = std::make_shared<R>(std::apply(*f_, a));
+      result_.emplace(std::apply(*f_, a));
       return flatten(*result_);
     };
   }
@@ -183,7 +188,7 @@ class Traced {
   std::shared_ptr<const std::tuple<A...>> arguments_;
   std::vector<Array> leaves_;
   std::vector<std::size_t> first_{0};
-  std::shared_ptr<R> result_;
+  std::optional<R> result_;
 };
 
 }  // namespace anadrome::detail
