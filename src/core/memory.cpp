@@ -14,7 +14,8 @@
 #include "anadrome/compile.h"
 #include "core/memory_blocks.h"
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#ifdef ANADROME_RECYCLES  // by hand, to run the lists themselves under a sanitizer
+#elif defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define ANADROME_RECYCLES 0
 #elif defined(__has_feature)
 #if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || __has_feature(memory_sanitizer)
@@ -270,20 +271,18 @@ void put_small(Buffer* buffer) noexcept {
 namespace detail {
 
 void retain(Buffer* buffer) noexcept {
-  if (__libc_single_threaded)
-    buffer->references.store(buffer->references.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
-  else
-    buffer->references.fetch_add(1, std::memory_order_relaxed);
+  const std::uint32_t now = buffer->references.load(std::memory_order_relaxed);
+  if (now == 0 || __libc_single_threaded) buffer->references.store(now + 1, std::memory_order_relaxed);
+  else buffer->references.fetch_add(1, std::memory_order_relaxed);
 }
 
 void release(Buffer* buffer) noexcept {
-  if (__libc_single_threaded) {
-    const std::uint32_t left = buffer->references.load(std::memory_order_relaxed) - 1;
-    buffer->references.store(left, std::memory_order_relaxed);
-    if (left) return;
-  } else if (buffer->references.fetch_sub(1, std::memory_order_acq_rel) != 1) {
-    return;
+  const std::uint32_t now = buffer->references.load(std::memory_order_acquire);
+  if (now != 1) {
+    if (__libc_single_threaded) return buffer->references.store(now - 1, std::memory_order_relaxed);
+    if (buffer->references.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
   }
+  buffer->references.store(0, std::memory_order_relaxed);
   if (buffer->origin == Buffer::Origin::small) put_small(buffer);
   else if (buffer->origin == Buffer::Origin::large) large_blocks().put(buffer);
   else blocks::destroy(buffer);

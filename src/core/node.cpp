@@ -9,21 +9,18 @@ namespace anadrome {
 namespace detail {
 
 // A process with one thread counts without locked instructions, as std::shared_ptr does: recording is measured in
-// nanoseconds an equation, and half of them would go into counting.
+// nanoseconds an equation, and half of them would go into counting. Nor does the first or the last owner need one: it
+// is alone.
 void retain(const Node* node) noexcept {
-  if (__libc_single_threaded)
-    node->references.store(node->references.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
-  else
-    node->references.fetch_add(1, std::memory_order_relaxed);
+  const std::uint32_t now = node->references.load(std::memory_order_relaxed);
+  if (now == 0 || __libc_single_threaded) node->references.store(now + 1, std::memory_order_relaxed);
+  else node->references.fetch_add(1, std::memory_order_relaxed);
 }
 void release(const Node* node) noexcept {
-  if (__libc_single_threaded) {
-    const std::uint32_t left = node->references.load(std::memory_order_relaxed) - 1;
-    node->references.store(left, std::memory_order_relaxed);
-    if (left == 0) delete node;
-  } else if (node->references.fetch_sub(1, std::memory_order_acq_rel) == 1) {
-    delete node;
-  }
+  const std::uint32_t now = node->references.load(std::memory_order_acquire);
+  if (now == 1) delete node;
+  else if (__libc_single_threaded) node->references.store(now - 1, std::memory_order_relaxed);
+  else if (node->references.fetch_sub(1, std::memory_order_acq_rel) == 1) delete node;
 }
 
 }  // namespace detail

@@ -36,9 +36,6 @@ struct Copy {
 constexpr std::size_t inline_bases = 48;
 constexpr std::size_t inline_operands = 16;
 
-/// Where the bases of a run point: arguments, outputs, arena, constants.
-using Bases = boost::container::small_vector<char*, inline_bases>;
-
 class NativeExecutable final : public Executable {
  public:
   /// `program` is what was optimised, `steps` the same with loop kernels (or `program` itself).
@@ -68,10 +65,10 @@ class NativeExecutable final : public Executable {
 
   Ref ref(const Atom& a);
   void add_step(std::size_t equation);
-  void set_arguments(std::span<const Array* const> arguments, Bases& bases, Arrays& copies) const;
+  void set_arguments(std::span<const Array* const> arguments, char** bases, Arrays& copies) const;
   void make_outputs(std::span<const Array* const> arguments, const Arrays& copies, std::span<Array* const> results,
-                    Bases& bases) const;
-  void run_steps(const Bases& bases) const;
+                    char** bases) const;
+  void run_steps(char* const* bases) const;
 
   static std::vector<KernelPtr> compiled(const Program& program);
   std::vector<std::size_t> scratch() const;
@@ -161,26 +158,26 @@ bool must_copy(std::span<const Array* const> arguments, std::size_t i) {
   return false;
 }
 
-/// Points the bases at the arguments. Those that cannot be used as they are get a copy in `copies`, by argument.
-void NativeExecutable::set_arguments(std::span<const Array* const> arguments, Bases& bases, Arrays& copies) const {
+/// Points the bases (arguments, outputs, arena, constants) at the arguments. Those that cannot be used as they are get a copy in `copies`, by argument.
+void NativeExecutable::set_arguments(std::span<const Array* const> arguments, char** bases, Arrays& copies) const {
   for (std::size_t i = 0; i < arguments_; ++i) {
     const Array& a = *arguments[i];
     const bool copied = given_up_[i] ? must_copy(arguments, i) : !is_concrete(a);
     if (!copied) {
-      bases.push_back(static_cast<char*>(a.node()->data));
+      bases[i] = static_cast<char*>(a.node()->data);
       continue;
     }
     Array own = uninitialized(a.type());
     if (is_concrete(a)) std::memcpy(mutable_data(own), data(a), a.type().bytes());
     else a.node()->literal.store(mutable_data(own));
-    bases.push_back(static_cast<char*>(mutable_data(own)));
+    bases[i] = static_cast<char*>(mutable_data(own));
     copies.resize(arguments_);
     copies[i] = std::move(own);
   }
 }
 
 void NativeExecutable::make_outputs(std::span<const Array* const> arguments, const Arrays& copies,
-                                    std::span<Array* const> results, Bases& bases) const {
+                                    std::span<Array* const> results, char** bases) const {
   for (std::size_t k = 0; k < output_types_.size(); ++k) {
     Array& out = *results[k];
     if (plan_.donor[k] < 0) {
@@ -190,12 +187,12 @@ void NativeExecutable::make_outputs(std::span<const Array* const> arguments, con
       const Array& from = copies.empty() || !copies[i].defined() ? *arguments[i] : copies[i];
       out = concrete(output_types_[k], from.node()->owner, from.node()->data);
     }
-    bases.push_back(static_cast<char*>(mutable_data(out)));
+    bases[output_base() + k] = static_cast<char*>(mutable_data(out));
   }
 }
 
-void NativeExecutable::run_steps(const Bases& bases) const {
-  boost::container::small_vector<void*, inline_operands> at(most_refs_);
+void NativeExecutable::run_steps(char* const* bases) const {
+  boost::container::small_vector<void*, inline_operands> at(most_refs_, boost::container::default_init);
   for (const Step& s : steps_) {
     const std::size_t n = s.operands + s.results;
     for (std::size_t i = 0; i < n; ++i) {
@@ -225,13 +222,14 @@ std::vector<Array> NativeExecutable::run(std::span<const Array> arguments) const
 
 void NativeExecutable::run_into(std::span<const Array* const> arguments, std::span<Array* const> results) const {
   alignas(64) static char nothing[64];  // where empty values are
-  Bases bases;
+  boost::container::small_vector<char*, inline_bases> list(constant_base() + 1, boost::container::default_init);
+  char** bases = list.data();
   Arrays copies;
   set_arguments(arguments, bases, copies);
   make_outputs(arguments, copies, results, bases);
   const BufferPtr arena = plan_.arena_bytes ? allocate_arena(plan_.arena_bytes) : BufferPtr();
-  bases.push_back(arena ? static_cast<char*>(arena.data()) : nothing);
-  bases.push_back(reinterpret_cast<char*>(const_cast<std::uint64_t*>(constants_.data())));
+  bases[arena_base()] = arena ? static_cast<char*>(arena.data()) : nothing;
+  bases[constant_base()] = reinterpret_cast<char*>(const_cast<std::uint64_t*>(constants_.data()));
   run_steps(bases);
 }
 
