@@ -60,6 +60,11 @@ class Executable {
   virtual const Program& optimized_program() const = 0;
   virtual CostAnalysis cost_analysis() const = 0;
   virtual MemoryAnalysis memory_analysis() const = 0;
+  /// The schedule: every step with what it reads and writes, the equations and C++ lines of each loop kernel, its loops,
+  /// and the offsets of values in the arena.
+  virtual std::string text() const = 0;
+  /// The LLVM text of loop kernel `k`, numbered as in text(). Throws TypeError when there is no such kernel.
+  virtual std::string kernel_ir(std::size_t k) const = 0;
 };
 
 /// Compiles a program whose arguments are its captures followed by its inputs. `donated` marks inputs (by argument

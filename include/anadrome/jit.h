@@ -105,6 +105,10 @@ class Compiled<R(A...)> {
   MemoryAnalysis memory_analysis() const { return executable().memory_analysis(); }
   /// The optimised program.
   const Program& program() const { return executable().optimized_program(); }
+  /// The schedule that runs: kernels with their equations and C++ lines, products, offsets in the arena.
+  std::string text() const { return executable().text(); }
+  /// The LLVM text of loop kernel `k` of text(). Throws TypeError when there is none.
+  std::string kernel_ir(std::size_t k) const { return executable().kernel_ir(k); }
   const Executable& executable() const { return *entry_->executable; }
 
  private:

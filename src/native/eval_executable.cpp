@@ -26,6 +26,10 @@ class EvalExecutable final : public Executable {
       for (VarId v : e.results) out.temp_size_in_bytes += static_cast<std::int64_t>(program_.type(v).bytes());
     return out;
   }
+  std::string text() const override { return to_string(program_, true); }
+  std::string kernel_ir(std::size_t) const override {
+    throw TypeError("kernel_ir: the backend 'eval' makes no kernels. Compile with {.backend = \"native\"}.");
+  }
 
  private:
   static Array stored(const Array& number) {

@@ -1,13 +1,18 @@
 // The backend "native": a list of steps, each a kernel and the places of its operands and results, over one arena.
 #include <cstring>
+#include <unordered_set>
 
+#include "anadrome/threads.h"
 #include "native/backend.h"
 #include "native/emittable.h"
+#include "native/products/product.h"
 #include "native/run_kernel.h"
+#include "native/schedule_text.h"
 #include "optimize/cost.h"
 #include "optimize/fuse.h"
 #include "optimize/passes.h"
 #include "optimize/plan.h"
+#include "primitives/prims.h"
 
 namespace anadrome {
 namespace {
@@ -24,7 +29,8 @@ struct Step {
   const Attrs* attrs;
   std::uint32_t first, operands, results;
   Ref scratch;
-  const CompiledKernel* compiled;  // a loop kernel; else `kernel` runs the step
+  const CompiledKernel* compiled;      // a loop kernel, or
+  const products::Product* product;    // a product of matrices; else `kernel` runs the step
 };
 
 struct Copy {
@@ -39,9 +45,9 @@ constexpr std::size_t inline_operands = 16;
 class NativeExecutable final : public Executable {
  public:
   /// `program` is what was optimised, `steps` the same with loop kernels (or `program` itself).
-  NativeExecutable(Program program, Program steps, std::span<const bool> donated)
-      : optimized_(std::move(program)), program_(std::move(steps)), kernels_(compiled(program_)),
-        plan_(plan_memory(program_, donated, scratch())), arguments_(plan_.written.size()) {
+  NativeExecutable(Program program, Fused steps, std::span<const bool> donated)
+      : optimized_(std::move(program)), program_(std::move(steps.program)), members_(std::move(steps.members)),
+        kernels_(compiled(program_)), products_(planned(program_)), plan_(plan_memory(program_, donated, needs())), arguments_(plan_.written.size()) {
     for (std::size_t i = 0; i < program_.equations.size(); ++i)
       if (!plan_.elided[i]) add_step(i);
     for (const Plan::Copy& c : plan_.copies)
@@ -57,6 +63,8 @@ class NativeExecutable final : public Executable {
   const Program& optimized_program() const override { return optimized_; }
   CostAnalysis cost_analysis() const override { return program_cost(optimized_); }
   MemoryAnalysis memory_analysis() const override;
+  std::string text() const override;
+  std::string kernel_ir(std::size_t k) const override;
 
  private:
   std::uint32_t output_base() const { return static_cast<std::uint32_t>(arguments_); }
@@ -71,11 +79,15 @@ class NativeExecutable final : public Executable {
   void run_steps(char* const* bases) const;
 
   static std::vector<KernelPtr> compiled(const Program& program);
-  std::vector<std::size_t> scratch() const;
+  static std::vector<std::optional<products::Product>> planned(const Program& program);
+  std::vector<StepNeeds> needs() const;
 
   Program optimized_;
   Program program_;                 // what runs: equations are steps
+  std::vector<std::vector<std::uint32_t>> members_;  // by step: equations of optimized_; empty without fusion
   std::vector<KernelPtr> kernels_;  // by equation; null where it is no loop kernel
+  std::vector<std::optional<products::Product>> products_;  // by equation
+  int threads_ = num_threads();     // that the products have scratch memory for
   Plan plan_;
   std::size_t arguments_;
   std::vector<Step> steps_;
@@ -114,9 +126,22 @@ std::vector<KernelPtr> NativeExecutable::compiled(const Program& program) {
   return out;
 }
 
-std::vector<std::size_t> NativeExecutable::scratch() const {
-  std::vector<std::size_t> out;
-  for (const KernelPtr& k : kernels_) out.push_back(k ? kernel_scratch_bytes(*k) : 0);
+std::vector<std::optional<products::Product>> NativeExecutable::planned(const Program& program) {
+  std::vector<std::optional<products::Product>> out(program.equations.size());
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    const Equation& e = program.equations[i];
+    if (e.prim != &prim::dot_general || program.type(e.results[0]).elements() == 0) continue;
+    out[i] = products::plan_product(e.as<DotAttr>(), program.type(e.operands[0]), program.type(e.operands[1]), {});
+  }
+  return out;
+}
+
+std::vector<StepNeeds> NativeExecutable::needs() const {
+  std::vector<StepNeeds> out(kernels_.size());
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    if (kernels_[i]) out[i] = {kernel_scratch_bytes(*kernels_[i]), kernels_[i]->nest.overlaps};
+    else if (products_[i]) out[i].scratch = products_[i]->scratch_bytes(threads_);
+  }
   return out;
 }
 
@@ -124,7 +149,8 @@ void NativeExecutable::add_step(std::size_t equation) {
   const Equation& e = program_.equations[equation];
   const auto count = [](const auto& list) { return static_cast<std::uint32_t>(list.size()); };
   steps_.push_back({need<&Prim::eval>(*e.prim).function, &e.attrs, count(refs_), count(e.operands), count(e.results),
-                    {arena_base(), plan_.scratch[equation]}, kernels_[equation].get()});
+                    {arena_base(), plan_.scratch[equation]}, kernels_[equation].get(),
+                    products_[equation] ? &*products_[equation] : nullptr});
   for (const Atom& a : e.operands) {
     refs_.push_back(ref(a));
     types_.push_back(program_.type(a));
@@ -145,8 +171,30 @@ MemoryAnalysis NativeExecutable::memory_analysis() const {
     if (plan_.donor[k] >= 0) out.alias_size_in_bytes += static_cast<std::int64_t>(bytes);
     else out.reserved_bytes += rounding(bytes);
   }
+  std::unordered_set<const CompiledKernel*> seen;
+  for (const KernelPtr& k : kernels_)
+    if (k && seen.insert(k.get()).second) out.generated_code_size_in_bytes += static_cast<std::int64_t>(k->code_bytes);
   out.temp_size_in_bytes = static_cast<std::int64_t>(plan_.arena_bytes);
   return out;
+}
+
+std::string NativeExecutable::text() const {
+  std::vector<ScheduleStep> steps;
+  for (std::size_t i = 0; i < program_.equations.size(); ++i) {
+    if (plan_.elided[i]) continue;
+    ScheduleStep s{&program_.equations[i], kernels_[i].get(), {}, {}};
+    if (products_[i]) s.product = products_[i]->text();
+    if (!members_.empty()) s.members = members_[i];
+    steps.push_back(std::move(s));
+  }
+  return schedule_text(optimized_, program_, plan_, steps);
+}
+
+std::string NativeExecutable::kernel_ir(std::size_t k) const {
+  std::size_t n = 0;
+  for (const KernelPtr& kernel : kernels_)
+    if (kernel && n++ == k) return anadrome::kernel_ir(*kernel->body);
+  throw TypeError("kernel_ir: there is no kernel " + std::to_string(k) + "; the program has " + std::to_string(n) + ".");
 }
 
 /// True when a run must not write over argument i: it is a number, borrowed memory, or passed twice.
@@ -203,6 +251,10 @@ void NativeExecutable::run_steps(char* const* bases) const {
       run_kernel(*s.compiled, reinterpret_cast<char* const*>(at.data()), bases[s.scratch.base] + s.scratch.offset);
       continue;
     }
+    if (s.product) {
+      s.product->run(at[0], at[1], at[2], bases[s.scratch.base] + s.scratch.offset, threads_);
+      continue;
+    }
     const Type* types = types_.data() + s.first;
     s.kernel({*s.attrs,
               {types, s.operands},
@@ -239,14 +291,14 @@ std::shared_ptr<const Executable> compile_native(const Program& program, const C
                                                  std::span<const bool> donated) {
   Program optimized = optimize(program, {options.structured_tangents});
   const auto can_loop = [](const Program& body) { return make_loop_nest(body, vector_bytes()).has_value(); };
-  Program steps = fuse(optimized, {.can_emit = can_emit, .can_loop = can_loop}).program;
+  Fused steps = fuse(optimized, {.can_emit = can_emit, .can_loop = can_loop});
   return std::make_shared<NativeExecutable>(std::move(optimized), std::move(steps), donated);
 }
 
 std::shared_ptr<const Executable> compile_precompiled(const Program& program, const CompileOptions& options,
                                                   std::span<const bool> donated) {
   Program optimized = optimize(program, {options.structured_tangents});
-  Program steps = optimized;
+  Fused steps{optimized, {}};
   return std::make_shared<NativeExecutable>(std::move(optimized), std::move(steps), donated);
 }
 

@@ -22,7 +22,7 @@ struct RootAxes {
 
 constexpr std::int64_t block_points = 16384;  // of a sum over everything
 constexpr std::int64_t most_blocks = 256;
-constexpr std::int64_t heavy_operations = 48;  // bodies from here on are not unrolled
+constexpr double heavy_operations = 40;  // bodies from here on are not unrolled, and are written once
 
 class NestMaker {
  public:
@@ -246,7 +246,13 @@ class NestMaker {
     for (const RootAxes& r : roots_) out.roots.push_back(root(r, loop_of));
     if (lane_.first != AxisClasses::none) out.lane = loop_of.at(lane_), out.lanes = lanes_;
     out.operations = operations();
-    if (out.first_reduced() < static_cast<int>(out.loops.size()) && out.operations < heavy_operations) out.unroll = 4;
+    const bool heavy = out.operations >= heavy_operations;
+    if (heavy && out.lane >= 0 && !out.loops[static_cast<std::size_t>(out.lane)].reduced) {
+      const auto n = static_cast<std::uint64_t>(out.loops[static_cast<std::size_t>(out.lane)].extent);
+      out.lanes = static_cast<int>(std::min<std::uint64_t>(static_cast<std::uint64_t>(out.lanes), std::bit_floor(n)));
+      out.overlaps = n % static_cast<std::uint64_t>(out.lanes) != 0;
+    }
+    if (out.first_reduced() < static_cast<int>(out.loops.size()) && !heavy) out.unroll = 4;
     if (!out.loops.empty() && out.first_reduced() == 0)
       out.blocks = std::clamp<std::int64_t>(out.points() / block_points, 1, most_blocks);
     return out;

@@ -36,6 +36,9 @@ struct LoopNest {
   std::vector<NestRoot> roots;
   int lane = -1;   // the loop that runs through lanes; -1: none
   int lanes = 1;   // numbers of a vector
+  /// The last vector starts early enough to be whole, and computes some lanes again: half the code. Results must then
+  /// not lie over arguments.
+  bool overlaps = false;
   int unroll = 1;  // copies of the body in the innermost loop of a sum
   /// A sum over everything is cut into this many blocks, whose partial sums are added at the end. Does not depend on
   /// the number of threads.

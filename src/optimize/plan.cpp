@@ -41,8 +41,8 @@ struct Buffer {
 
 class Planner {
  public:
-  Planner(const Program& program, std::span<const bool> donated, std::span<const std::size_t> scratch)
-      : program_(program), given_scratch_(scratch), group_of_(program.types.size()), end_(static_cast<std::int64_t>(program.equations.size())) {
+  Planner(const Program& program, std::span<const bool> donated, std::span<const StepNeeds> needs)
+      : program_(program), needs_(needs), group_of_(program.types.size()), end_(static_cast<std::int64_t>(program.equations.size())) {
     const std::size_t arguments = program.captures.size() + program.inputs.size();
     for (std::size_t i = 0; i < arguments; ++i) donated_.push_back(i < donated.size() && donated[i]);
     out_.elided.resize(program.equations.size());
@@ -130,6 +130,7 @@ class Planner {
 
   void update_in_place(std::int64_t i) {
     const Equation& e = program_.equations[static_cast<std::size_t>(i)];
+    if (static_cast<std::size_t>(i) < needs_.size() && needs_[static_cast<std::size_t>(i)].apart) return;
     if (e.prim == &loop_kernel) update_in_kernel(i, e);
     else if (const Atom* over = overwritten(i, e)) put_over(e.results[0], *over);
   }
@@ -245,7 +246,7 @@ class Planner {
 
   std::size_t scratch_bytes(std::size_t i) const {
     const Equation& e = program_.equations[i];
-    if (i < given_scratch_.size() && given_scratch_[i]) return given_scratch_[i];
+    if (i < needs_.size() && needs_[i].scratch) return needs_[i].scratch;
     if (!e.prim->scratch) return 0;
     boost::container::small_vector<Type, 4> in, out;
     for (const Atom& a : e.operands) in.push_back(program_.type(a));
@@ -275,7 +276,7 @@ class Planner {
   }
 
   const Program& program_;
-  std::span<const std::size_t> given_scratch_;
+  std::span<const StepNeeds> needs_;
   std::vector<std::size_t> group_of_;  // by variable
   std::vector<Group> groups_;
   std::vector<Buffer> buffers_;  // those of the arguments first
@@ -286,8 +287,8 @@ class Planner {
 
 }  // namespace
 
-Plan plan_memory(const Program& program, std::span<const bool> donated, std::span<const std::size_t> scratch) {
-  return Planner(program, donated, scratch).run();
+Plan plan_memory(const Program& program, std::span<const bool> donated, std::span<const StepNeeds> needs) {
+  return Planner(program, donated, needs).run();
 }
 
 }  // namespace anadrome

@@ -11,6 +11,12 @@ struct Place {
   std::uint64_t offset = 0;  // in the arena
 };
 
+/// What the compiled form of an equation needs beyond the rules of its primitive.
+struct StepNeeds {
+  std::size_t scratch = 0;  // bytes of scratch memory; 0: what the rule says
+  bool apart = false;       // its results must not lie over its operands
+};
+
 struct Plan {
   /// An output that is made elsewhere, or is a number: copied after the last equation.
   struct Copy {
@@ -26,8 +32,8 @@ struct Plan {
   std::uint64_t arena_bytes = 0;
 };
 
-/// Plans a run in program order. `donated`: by argument; missing ones are not. `scratch`: bytes of scratch memory by
-/// equation, where they are not what the rule of the primitive says.
-Plan plan_memory(const Program& program, std::span<const bool> donated = {}, std::span<const std::size_t> scratch = {});
+/// Plans a run in program order. `donated`: by argument; missing ones are not. `needs`: by equation,
+/// or empty.
+Plan plan_memory(const Program& program, std::span<const bool> donated = {}, std::span<const StepNeeds> needs = {});
 
 }  // namespace anadrome

@@ -33,7 +33,7 @@ Array stored(const Array& a) {
   return out;
 }
 
-TEST(Native, AgreesWithTheReferenceBitForBit) {
+TEST(Precompiled, AgreesWithTheReferenceBitForBit) {
   for (std::uint32_t seed = 0; seed < 200; ++seed) {
     const auto p = std::make_shared<const Program>(random_program(seed, 30));
     const Arrays x = random_inputs(*p, seed + 1);
@@ -42,7 +42,7 @@ TEST(Native, AgreesWithTheReferenceBitForBit) {
     for (const Array& a : x) given.push_back(copied(a));
     bool donated[6];
     for (int i = 0; i < 6; ++i) donated[i] = (seed >> i & 1) != 0;
-    const Arrays got = compile(p, {}, donated)->run(given);
+    const Arrays got = compile(p, {.backend = "precompiled"}, donated)->run(given);
     for (std::size_t k = 0; k < want.size(); ++k) {
       EXPECT_TRUE(same_bits(stored(want[k]), got[k])) << seed << " output " << k << "\n" << *p;
     }
@@ -54,7 +54,8 @@ TEST(Native, AgreesWithTheReferenceBitForBit) {
 TEST(Native, EvalBackendAgrees) {
   const auto p = std::make_shared<const Program>(random_program(5, 30));
   const Arrays x = random_inputs(*p, 6);
-  const Arrays a = compile(p, {.backend = "eval"})->run(x), b = compile(p)->run(x);
+  const Arrays a = compile(p, {.backend = "eval"})->run(x);
+  const Arrays b = compile(p, {.backend = "precompiled"})->run(x);
   for (std::size_t k = 0; k < a.size(); ++k) EXPECT_TRUE(same_bits(a[k], b[k]));
 }
 
@@ -64,7 +65,7 @@ TEST(Native, UnknownBackendIsNamed) {
     FAIL();
   } catch (const CompileError& e) {
     EXPECT_NE(std::string(e.what()).find("'abacus'"), std::string::npos);
-    EXPECT_NE(std::string(e.what()).find("native, eval"), std::string::npos);
+    EXPECT_NE(std::string(e.what()).find("native, precompiled, eval"), std::string::npos);
   }
 }
 

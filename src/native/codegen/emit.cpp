@@ -103,6 +103,7 @@ class Emitter {
     }
     frame_.index[static_cast<std::size_t>(d)] = index;
     frame_.level_block.push_back(head);
+    if (d == nest_.lane && nest_.overlaps) frame_.index[static_cast<std::size_t>(d)] = earlier(d, index);
     const Totals next = body(Totals(phis.begin(), phis.end()));
     Value* stepped = build_.CreateAdd(index, integer(step));
     BasicBlock* end = build_.GetInsertBlock();
@@ -113,6 +114,11 @@ class Emitter {
     evaluator_.leave(d);
     here(after);
     return merged(totals, next, before, end, certain);
+  }
+  /// The index, or that of the last whole vector if that comes before.
+  Value* earlier(int d, Value* index) {
+    Value* whole = integer(nest_.loops[static_cast<std::size_t>(d)].extent - nest_.lanes);
+    return build_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, index, whole);
   }
   /// Totals behind a loop that may not have run.
   Totals merged(const Totals& skipped, const Totals& done, BasicBlock* before, BasicBlock* end, bool certain) {
@@ -161,10 +167,16 @@ class Emitter {
       return;
     }
     const auto inner = [&](const Totals&) { return loops(d + 1), Totals(); };
+    if (nest_.overlaps || !has_tail(d, nest_.lanes)) {
+      loop(d, first(d), last(d), nest_.lanes, {}, inner);
+      return;
+    }
     Value* whole = whole_vectors(d, nest_.lanes);
     loop(d, first(d), whole, nest_.lanes, {}, inner);
-    if (d == 0 || nest_.loops[static_cast<std::size_t>(d)].extent % nest_.lanes) tail(d, whole, last(d), {}, inner);
+    tail(d, whole, last(d), {}, inner);
   }
+  /// Ranges of the outermost loop end at multiples of a step, or at the end of the loop.
+  bool has_tail(int d, std::int64_t step) const { return nest_.loops[static_cast<std::size_t>(d)].extent % step != 0; }
 
   /// The end of the part of loop d that is done in steps of `step`.
   Value* whole_vectors(int d, std::int64_t step) {
@@ -261,14 +273,14 @@ class Emitter {
       return loop(d, first(d), last(d), 1, totals, [&](const Totals& t) { return sum_loops(d + 1, t); });
     const std::int64_t lanes = lanes_are_summed() ? nest_.lanes : 1;
     const std::int64_t copies = nest_.unroll;
-    Value* many = whole_vectors(d, lanes * copies);
+    Value* many = has_tail(d, lanes * copies) ? whole_vectors(d, lanes * copies) : last(d);
     Totals out = loop(d, first(d), many, lanes * copies, totals, [&](const Totals& t) { return add_points(t, copies, lanes, d); });
-    if (copies > 1 && (d == 0 || nest_.loops[static_cast<std::size_t>(d)].extent % (lanes * copies))) {
-      Value* whole = whole_vectors(d, lanes);
+    if (copies > 1 && has_tail(d, lanes * copies)) {
+      Value* whole = has_tail(d, lanes) ? whole_vectors(d, lanes) : last(d);
       out = loop(d, many, whole, lanes, out, [&](const Totals& t) { return add_points(t, 1, lanes, d); });
       many = whole;
     }
-    if (lanes > 1 && (d == 0 || nest_.loops[static_cast<std::size_t>(d)].extent % lanes))
+    if (lanes > 1 && has_tail(d, lanes))
       out = tail(d, many, last(d), out, [&](const Totals& t) { return add_points(t, 1, lanes, d); });
     return out;
   }
