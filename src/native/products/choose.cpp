@@ -16,7 +16,9 @@ constexpr std::int64_t row_block_bytes = 144 << 10;  // rows of lhs, depth_block
 constexpr std::int64_t strided_bytes = 64 << 10;     // columns of lhs up to here are read where they are
 constexpr std::int64_t far_row_bytes = 1 << 10;      // rows of rhs so far apart meet in the same cache lines
 constexpr std::int64_t packed_bytes = 128 << 10;     // a packed operand that stays there
-constexpr std::int64_t packed_panels = 4;  // packed together: far away memory is best read in long runs
+// Packed together: panels enough to read far away memory in long runs; what the third cache holds where many
+// rows use it.
+constexpr std::int64_t few_panels = 4, many_bytes = 2 << 20;
 
 std::int64_t bytes_of(DType t) {
   return t == DType::f64 ? 8 : 4;
@@ -54,15 +56,18 @@ void choose_tiles(const Layout& l, Choice& c) {
   if (c.indirect) return choose_indirect(l, c);
   c.packs_rhs = (l.rhs_column != 1 && l.n > 1) ||
                 (l.k * l.n * size > resident_bytes && std::abs(l.rhs_row) * size >= far_row_bytes);
-  const bool packs_once = l.k <= depth_block && l.k * l.n * size <= packed_bytes;
-  c.packed_columns = packs_once ? (l.n + c.lanes - 1) / c.lanes * c.lanes : packed_panels * c.panel;
+  const std::int64_t whole = (l.n + c.lanes - 1) / c.lanes * c.lanes;
+  const bool packs_once = l.k <= depth_block && l.k * whole * size <= packed_bytes;
   const std::int64_t lhs_bytes = l.m * l.k * size;
   c.packs_lhs = l.m >= 8 * c.tile_rows && l.n >= 16 * c.panel &&
                 lhs_bytes > (l.lhs_row == 1 ? strided_bytes : resident_bytes);
   std::int64_t rows = row_block_bytes / (depth * size);
   // Where little is contracted it is the result that must not leave the cache half written.
   if ((packs_once || !c.packs_rhs) && !c.packs_lhs) rows = std::min(rows, row_block_bytes / (2 * l.n * size));
-  c.row_block = std::min(l.m, std::max(rows / c.tile_rows, std::int64_t{1}) * c.tile_rows);
+  rows = std::max(rows / c.tile_rows, std::int64_t{1}) * c.tile_rows;
+  c.row_block = std::min(l.m, rows);
+  const std::int64_t panels = l.m > 2 * rows ? many_bytes / (depth * size * c.panel) : few_panels;
+  c.packed_columns = packs_once ? whole : std::min(whole, panels * c.panel);
 }
 
 }  // namespace

@@ -45,56 +45,93 @@ template <class T> Index packed_elements(const Layout& l, const Choice& c) {
              : 0;
 }
 
-/// A block of rows, depth_block deep: all columns, as many at a time as are packed together.
-template <class T> void run_packed_columns(const Layout& l, const Choice& c, Block<T> b, T* packed_rhs) {
-  const Kernels<T>& kernels = kernels_for<T>(c);
-  const T* rhs = std::exchange(b.b, packed_rhs);
-  const Index columns = b.n;
-  b.b_packed = true;
-  for (Index j = 0; j < columns; j += c.packed_columns, b.c += c.packed_columns) {
-    b.n = std::min(c.packed_columns, columns - j);
-    kernels.pack(rhs + j * l.rhs_column, l.rhs_row, l.rhs_column, b.k, b.n, packed_rhs);
-    kernels.block(b);
+/// The blocks of a product on tiles.
+template <class T> struct Tiles {
+  const Layout& l;
+  const Choice& c;
+  const Matrices<T>& x;
+  T *packed_rhs, *packed_lhs;
+
+  const Kernels<T>& kernels() const { return kernels_for<T>(c); }
+
+  /// Rows from i on, the contracted axis from p on, columns from j on.
+  Block<T> at(Index i, Index p, Index j, Index columns) const {
+    return {.a = x.lhs + i * l.lhs_row + p * l.lhs_column,
+            .a_row = l.lhs_row,
+            .a_column = l.lhs_column,
+            .b = x.rhs + p * l.rhs_row + j * l.rhs_column,
+            .b_row = l.rhs_row,
+            .c = x.out + i * l.out_row + j * l.out_column,
+            .c_row = l.out_row,
+            .m = std::min(c.row_block, x.m - i),
+            .n = std::min(columns, x.n - j),
+            .k = std::min(depth_block, l.k - p),
+            .a_packed = false,
+            .b_packed = false,
+            .add = x.add || p > 0};
   }
-}
+  void pack_lhs(Block<T>& b) const {
+    if (!c.packs_lhs) return;
+    kernels().pack_rows(b.a, b.a_row, b.a_column, b.m, b.k, packed_lhs);
+    b.a = packed_lhs, b.a_packed = true;
+  }
+  void pack_rhs(const Block<T>& b) const {
+    kernels().pack(b.b, l.rhs_row, l.rhs_column, b.k, b.n, packed_rhs);
+  }
+  void run_packed(Block<T> b) const {
+    b.b = packed_rhs, b.b_packed = true;
+    kernels().block(b);
+  }
+
+  void run_in_place() const {
+    for (Index i = 0; i < x.m; i += c.row_block)
+      for (Index p = 0; p < l.k; p += depth_block) {
+        Block<T> b = at(i, p, 0, x.n);
+        pack_lhs(b);
+        kernels().block(b);
+      }
+  }
+  void run_streams() const {
+    for (Index p = 0; p < l.k; p += depth_block) kernels().stream(at(0, p, 0, x.n));
+  }
+  /// For one or two blocks of rows: lhs is packed once, rhs for each of them.
+  void run_rows_first() const {
+    for (Index i = 0; i < x.m; i += c.row_block)
+      for (Index p = 0; p < l.k; p += depth_block) {
+        Block<T> rows = at(i, p, 0, x.n);
+        pack_lhs(rows);
+        for (Index j = 0; j < x.n; j += c.packed_columns) {
+          Block<T> b = at(i, p, j, c.packed_columns);
+          b.a = rows.a, b.a_packed = rows.a_packed;
+          pack_rhs(b);
+          run_packed(b);
+        }
+      }
+  }
+  /// For more: rhs is packed once, lhs for each block of columns.
+  void run_columns_first() const {
+    for (Index j = 0; j < x.n; j += c.packed_columns)
+      for (Index p = 0; p < l.k; p += depth_block) {
+        pack_rhs(at(0, p, j, c.packed_columns));
+        for (Index i = 0; i < x.m; i += c.row_block) {
+          Block<T> b = at(i, p, j, c.packed_columns);
+          pack_lhs(b);
+          run_packed(b);
+        }
+      }
+  }
+};
 
 template <class T> void run_tiles(const Layout& l, const Choice& c, const Matrices<T>& x, T* space) {
-  const Kernels<T>& kernels = kernels_for<T>(c);
-  const bool streams =
-      c.packs_rhs && l.rhs_column == 1 && x.m <= stream_rows;  // few rows do not repay packing
-  const bool packs_rhs = c.packs_rhs && !streams;
-  const bool packs_once = packs_rhs && c.packed_columns >= l.n && l.k <= depth_block;
-  T* const packed_lhs = space + packed_elements<T>(l, c);
-  if (packs_once) kernels.pack(x.rhs, l.rhs_row, l.rhs_column, l.k, x.n, space);
-  for (Index i = 0; i < x.m; i += c.row_block)
-    for (Index p = 0; p < l.k; p += depth_block) {
-      Block<T> b{x.lhs + i * l.lhs_row + p * l.lhs_column,
-                 l.lhs_row,
-                 l.lhs_column,
-                 x.rhs + p * l.rhs_row,
-                 l.rhs_row,
-                 x.out + i * l.out_row,
-                 l.out_row,
-                 std::min(c.row_block, x.m - i),
-                 x.n,
-                 std::min(depth_block, l.k - p),
-                 false,
-                 false,
-                 x.add || p > 0};
-      if (streams) {
-        kernels.stream(b);
-        continue;
-      }
-      if (c.packs_lhs) {
-        kernels.pack_rows(b.a, b.a_row, b.a_column, b.m, b.k, packed_lhs);
-        b.a = packed_lhs, b.a_packed = true;
-      }
-      if (packs_once) b.b = space, b.b_packed = true;
-      if (packs_rhs && !packs_once)
-        run_packed_columns(l, c, b, space);
-      else
-        kernels.block(b);
-    }
+  const Tiles<T> tiles{l, c, x, space, space + packed_elements<T>(l, c)};
+  if (!c.packs_rhs)
+    tiles.run_in_place();
+  else if (l.rhs_column == 1 && x.m <= stream_rows)  // few rows do not repay packing
+    tiles.run_streams();
+  else if (c.packed_columns >= l.n || x.m > 2 * c.row_block)
+    tiles.run_columns_first();
+  else
+    tiles.run_rows_first();
 }
 
 /// Columns [0, n) of rhs as the one panel that `pack` would write, converted.

@@ -48,13 +48,12 @@ template <class S, int rows, int vectors, bool partial> void tile(const Tile<S>&
   for (int r = 0; r < rows; ++r)
 #pragma GCC unroll 8
     for (int v = 0; v < vectors; ++v) sum[r][v] = S::zero();
-  // The rows of c come while the sums are computed, or those of the next panel where these are too few.
-  const Index ahead = t.k >= 32 ? 0 : 4 * vectors * S::lanes;
+  if (t.k >= 32)  // the rows of c come while the sums are computed
 #pragma GCC unroll 16
-  for (int r = 0; r < rows; ++r) {
-    __builtin_prefetch(t.c + r * t.c_row + ahead, 1);
-    __builtin_prefetch(t.c + r * t.c_row + ahead + vectors * S::lanes - 1, 1);
-  }
+    for (int r = 0; r < rows; ++r) {
+      __builtin_prefetch(t.c + r * t.c_row, 1);
+      __builtin_prefetch(t.c + r * t.c_row + vectors * S::lanes - 1, 1);
+    }
   const typename S::T *a = t.a, *b = t.b;
   const Index a_row = t.a_row, a_column = t.a_column, b_row = t.b_row;
   for (Index p = t.k; p > 0; --p, a += a_column, b += b_row) {
@@ -119,11 +118,15 @@ template <class S> constexpr Index free_panel_vectors(Index left, Index m) {
   return (left + panels - 1) / panels;
 }
 
-/// The tiles of one panel, top to bottom.
-template <class S> void panel(const Block<typename S::T>& x, Index vectors, bool partial, Tile<S>& t) {
+/// The tiles of one panel, top to bottom. Meanwhile the next packed panel comes nearer: `ahead` elements from
+/// t.b on.
+template <class S>
+void panel(const Block<typename S::T>& x, Index vectors, bool partial, Index ahead, Tile<S>& t) {
+  constexpr Index line = 64 / sizeof(typename S::T);
   const auto& functions = tiles<S>.at[partial][vectors - 1];
   const RowCut cut(x.m, S::rows_of(static_cast<int>(x.a_packed ? S::usual_vectors : vectors)));
-  const typename S::T* a = x.a;
+  const typename S::T *a = x.a, *next = t.b + ahead;
+  const Index share = (ahead / line + cut.tiles - 1) / cut.tiles;
   for (Index i = 0; i < cut.tiles; ++i) {
     const Index rows = cut.rows + (i < cut.longer);
     t.a = a;
@@ -131,6 +134,7 @@ template <class S> void panel(const Block<typename S::T>& x, Index vectors, bool
       t.a_row = 1, t.a_column = rows, a += rows * x.k;
     else
       a += rows * x.a_row;
+    for (Index q = 0; q < share; ++q, next += line) __builtin_prefetch(next, 0, 2);
     functions[rows - 1](t);
     t.c += rows * x.c_row;
   }
@@ -148,7 +152,7 @@ template <class S> void block(const Block<typename S::T>& x) {
     t.b = x.b_packed ? x.b + j * x.k : x.b + j;
     if (x.b_packed) t.b_row = width;
     t.c = x.c + j;
-    panel<S>(x, vectors, partial, t);
+    panel<S>(x, vectors, partial, x.b_packed && x.m > 4 * most_rows ? width * x.k : 0, t);
     j += width;
   }
 }
@@ -334,7 +338,7 @@ void pack_columns(const typename S::T* b, Index column, Index k, Index n, Index 
 /// Several panels of a b with contiguous rows, side by side: far away memory is best read in long runs.
 template <class S>
 void pack_contiguous(const typename S::T* b, Index row, Index k, Index n, typename S::T* to) {
-  constexpr Index lanes = S::lanes, usual = S::usual_vectors * lanes, together = 256 / lanes * lanes;
+  constexpr Index lanes = S::lanes, usual = S::usual_vectors * lanes, together = 4 * usual;
   for (Index first = 0; first < n; first += together) {
     const Index whole = smaller(n - first, together) / usual * usual;
     for (Index p = 0; p < k; ++p) {
@@ -383,9 +387,19 @@ void pack_tile_rows(const typename S::T* a, Index row, Index column, Rows rows, 
     for (Index r = 0; r < Index{rows}; ++r) to[r] = a[r * row];
 }
 
+/// As pack_tile_rows for contiguous columns, in whole vectors: reads and writes up to tile_vectors past the
+/// rows.
+template <class S, int vectors>
+void pack_tile_vectors(const typename S::T* a, Index column, Index rows, Index k, typename S::T* to) {
+  for (Index p = 0; p < k; ++p, to += rows, a += column)
+#pragma GCC unroll 4
+    for (int v = 0; v < vectors; ++v) S::store(to + v * S::lanes, S::load(a + v * S::lanes));
+}
+
 template <class S>
 void pack_rows(const typename S::T* a, Index row, Index column, Index m, Index k, typename S::T* to) {
   constexpr Index usual = S::rows_of(S::usual_vectors);
+  constexpr int vectors = (usual + S::lanes - 1) / S::lanes;
   struct Usual {
     constexpr operator Index() const { return usual; }
   };
@@ -399,7 +413,10 @@ void pack_rows(const typename S::T* a, Index row, Index column, Index m, Index k
       const Index rows = cut.rows + (i < cut.longer);
       const typename S::T* from = a + first * row + p * column;
       typename S::T* at = to + first * k + p * rows;
-      if (rows == usual)
+      // What is written past the rows is overwritten by the next columns, so not in the last ones.
+      if (row == 1 && first + vectors * S::lanes <= m && p + step + vectors * S::lanes <= k)
+        pack_tile_vectors<S, vectors>(from, column, rows, columns, at);
+      else if (rows == usual)
         pack_tile_rows<S>(from, row, column, Usual{}, columns, at);
       else
         pack_tile_rows<S>(from, row, column, rows, columns, at);
