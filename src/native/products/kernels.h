@@ -42,8 +42,15 @@ template <class T> struct Dots {
   bool add;
 };
 
+/// From one matrix of a batch to the next.
+struct Steps {
+  std::int64_t a, b, c;
+};
+
 template <class T> struct Kernels {
   void (*block)(const Block<T>&);
+  /// block for `count` matrices, none of them packed.
+  void (*batch)(const Block<T>& first, std::int64_t count, const Steps& steps);
   /// As block for m <= stream_rows, in the order in which b, not packed, lies in memory: for one from far
   /// away.
   void (*stream)(const Block<T>&);

@@ -49,7 +49,7 @@ template <class T> Index packed_elements(const Layout& l, const Choice& c) {
 template <class T> struct Tiles {
   const Layout& l;
   const Choice& c;
-  const Matrices<T>& x;
+  const Matrices<T> x;
   T *packed_rhs, *packed_lhs;
 
   const Kernels<T>& kernels() const { return kernels_for<T>(c); }
@@ -278,25 +278,41 @@ struct Product::Ranges {
   Index begin, end, first_column, last_column;
 };
 
+/// Whole matrices of a batch, each one block where it lies: all in one call.
+template <class T> bool runs_as_batch(const Layout& l, const Choice& c) {
+  return std::is_same_v<T, Compute<T>> && c.kind == Kind::tiles && !c.indirect && !c.packs_rhs &&
+         !c.packs_lhs && l.k <= depth_block && l.m <= c.row_block && l.outer.size() == 1 && l.inner.empty();
+}
+
 template <class T>
 void Product::run_typed(const T* lhs, const T* rhs, T* out, void* workspace, const Ranges& ranges) const {
   const Layout& l = layout_;
-  const Index column = ranges.first_column;
-  for (Index row = ranges.begin; row < ranges.end;) {
-    const Index group = groups_ == 1 ? 0 : row / l.m, i = row - group * l.m;
-    const Index m = std::min(l.m - i, ranges.end - row);
-    const Offsets at = offsets_at(l.outer, group);
+  const Index column = ranges.first_column, columns = ranges.last_column - column;
+  const bool batched = runs_as_batch<T>(l, choice_);
+  Index group = groups_ == 1 ? 0 : ranges.begin / l.m, i = ranges.begin - group * l.m;
+  for (Index left_over = ranges.end - ranges.begin, m; left_over > 0; left_over -= m, i = 0) {
+    m = std::min(l.m - i, left_over);
+    const Offsets at = offsets_at(l.outer, group++);
     const T* left = lhs + at.lhs + i * l.lhs_row;
     const T* right = rhs + at.rhs + column * l.rhs_column;
     T* to = out + at.out + i * l.out_row + column * l.out_column;
+    if constexpr (std::is_same_v<T, Compute<T>>)
+      if (batched && m == l.m) {
+        const Index count = left_over / m;
+        const Loop& step = l.outer.front();
+        kernels_for<T>(choice_).batch(
+            Tiles<T>{l, choice_, {left, right, to, m, columns, choice_.add}, nullptr, nullptr}.at(0, 0, 0,
+                                                                                                  columns),
+            count, {step.lhs, step.rhs, step.out});
+        group += count - 1, m *= count;
+        continue;
+      }
     for (Index r = 0; r < repeats_; ++r) {
       const Offsets inner = offsets_at(l.inner, r);
-      run_matrices<T>(
-          l, choice_,
-          {left + inner.lhs, right + inner.rhs, to + inner.out, m, ranges.last_column - column, choice_.add},
-          workspace);
+      run_matrices<T>(l, choice_,
+                      {left + inner.lhs, right + inner.rhs, to + inner.out, m, columns, choice_.add},
+                      workspace);
     }
-    row += m;
   }
 }
 

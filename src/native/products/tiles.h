@@ -98,8 +98,11 @@ template <class S> constexpr TileTable<S> tiles{};
 /// Cuts m rows into as few tiles as possible and those into equal numbers of rows: 8 rows as 4 + 4, not 6
 /// + 2.
 struct RowCut {
-  Index tiles, rows, longer;  // the first `longer` tiles have rows + 1
-  RowCut(Index m, Index most) : tiles((m + most - 1) / most), rows(m / tiles), longer(m % tiles) {}
+  Index tiles = 1, rows, longer = 0;  // the first `longer` tiles have rows + 1
+  RowCut(Index m, Index most) : rows(m) {
+    if (m <= most) return;
+    tiles = (m + most - 1) / most, rows = m / tiles, longer = m % tiles;
+  }
 };
 
 /// Vectors of the next panel when `left` remain. Packed panels are cut like this.
@@ -114,6 +117,7 @@ template <class S> constexpr Index free_panel_vectors(Index left, Index m) {
   Index widest = usual;
   while (widest < most_vectors && S::rows_of(static_cast<int>(widest) + 1) >= m) ++widest;
   if (left == usual + 1 && S::rows_of(usual + 1) * (usual + 1) >= S::rows_of(usual) * usual) return left;
+  if (left <= widest) return left;
   const Index panels = (left + widest - 1) / widest;
   return (left + panels - 1) / panels;
 }
@@ -155,6 +159,21 @@ template <class S> void block(const Block<typename S::T>& x) {
     panel<S>(x, vectors, partial, x.b_packed && x.m > 4 * most_rows ? width * x.k : 0, t);
     j += width;
   }
+}
+
+template <class S> void batch(const Block<typename S::T>& first, Index count, const Steps& steps) {
+  const Index left = (first.n + S::lanes - 1) / S::lanes, vectors = free_panel_vectors<S>(left, first.m);
+  if (vectors == left && first.m <= S::rows_of(static_cast<int>(vectors))) {  // one tile each
+    Tile<S> t{first.a, first.a_row, first.a_column, first.b, first.b_row,
+              first.c, first.c_row, first.k,        {},      first.add};
+    const Index last = first.n - (vectors - 1) * S::lanes;
+    t.part = S::part(static_cast<int>(last));
+    const TileFunction<S> function = tiles<S>.at[last < S::lanes][vectors - 1][first.m - 1];
+    for (Index i = 0; i < count; ++i, t.a += steps.a, t.b += steps.b, t.c += steps.c) function(t);
+    return;
+  }
+  Block<typename S::T> x = first;
+  for (Index i = 0; i < count; ++i, x.a += steps.a, x.b += steps.b, x.c += steps.c) block<S>(x);
 }
 
 // ---- few rows --------------------------------------------------------------------------------------------
@@ -427,6 +446,7 @@ void pack_rows(const typename S::T* a, Index row, Index column, Index m, Index k
 
 template <class S> constexpr Kernels<typename S::T> kernels_of() {
   return {block<S>,
+          batch<S>,
           stream<S>,
           dots<S>,
           pack<S>,
