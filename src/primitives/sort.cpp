@@ -33,7 +33,7 @@ void stable_sort(SortEntry* entries, SortEntry* other, std::int64_t n, int bytes
 }
 
 Array pick_along(const Array& x, const Array& indices, std::int64_t axis) {
-  if (x.shape()[axis] == 0 || indices.size() == 0) return op::zeros({x.dtype(), indices.shape()});
+  if (x.shape()[axis] == 0 || indices.size() == 0) return op::zero_tangent({x.dtype(), indices.shape()});
   GatherAttr dims{};  // every index is in range
   dims.mode = IndexMode::clip;
   for (int k = 0; k < x.rank(); ++k) {

@@ -39,7 +39,7 @@ template <class T> std::uint64_t sort_key(T element) {
 /// of the keys are used.
 void stable_sort(SortEntry* entries, SortEntry* other, std::int64_t n, int bytes);
 
-/// Elements of `x` along `axis` at `indices` (i32, of x's shape but for that axis).
+/// Elements of the tangent `x` along `axis` at `indices` (i32, of its shape but for that axis).
 Array pick_along(const Array& x, const Array& indices, std::int64_t axis);
 
 }  // namespace anadrome

@@ -42,6 +42,15 @@ TEST(ZeroSize, ReductionsOfNothingAreTheirNeutralElements) {
   EXPECT_THROW((void)argmax(nothing), TypeError);
 }
 
+TEST(ZeroSize, SortingNothingInsideJitHasAGradient) {
+  const auto both = jit([](const Array& x) { return std::pair(sort(x), x); });
+  const auto f = [&](const Array& x) {
+    const auto [sorted, same] = both(x);
+    return sum(sorted) + sum(sin(same));
+  };
+  EXPECT_EQ(grad(f)(zeros({0}, f64)).shape(), (Shape{0}));
+}
+
 TEST(ZeroSize, ProductsOverAnEmptyAxisAreZerosWithZeroShapedGradients) {
   const auto f = [](const Array& a, const Array& b) { return sum(matmul(a, b)); };
   const Array a = zeros({2, 0}, f64), b = zeros({0, 3}, f64);
