@@ -8,25 +8,32 @@
 namespace anadrome {
 namespace {
 
+std::string named(const char* what, std::uint64_t number, const std::string& type) {
+  std::string out = what;
+  out.append(" ").append(std::to_string(number)).append(":").append(type);
+  return out;
+}
+
 std::string place_text(const Plan& plan, const Program& program, const Atom& a) {
   if (!a.is_var()) return to_string(a.literal);
   const Place& p = plan.place[a.var];
   const std::string type = to_string(program.type(a.var));
   switch (p.memory) {
-    case Memory::argument: return "argument " + std::to_string(p.index) + ":" + type;
-    case Memory::output: return "output " + std::to_string(p.index) + ":" + type;
-    default: return "arena " + std::to_string(p.offset) + ":" + type;
+    case Memory::argument: return named("argument", p.index, type);
+    case Memory::output: return named("output", p.index, type);
+    default: return named("arena", p.offset, type);
   }
 }
 
 std::string loops_text(const LoopNest& nest) {
   std::string out = nest.loops.empty() ? "no loops" : "loops";
   for (std::size_t d = 0; d < nest.loops.size(); ++d) {
-    out += " " + std::to_string(nest.loops[d].extent);
+    out.append(" ").append(std::to_string(nest.loops[d].extent));
     if (nest.loops[d].reduced) out += " (summed)";
-    if (static_cast<int>(d) == nest.lane && nest.lanes > 1) out += " by " + std::to_string(nest.lanes) + " lanes";
+    if (static_cast<int>(d) == nest.lane && nest.lanes > 1) 
+      out.append(" by ").append(std::to_string(nest.lanes)).append(" lanes");
   }
-  if (nest.blocks > 1) out += ", " + std::to_string(nest.blocks) + " blocks";
+  if (nest.blocks > 1) out.append(", ").append(std::to_string(nest.blocks)).append(" blocks");
   return out;
 }
 
@@ -37,10 +44,10 @@ std::string source_text(const Program& program, const Equation& e) {
 
 std::string operands_text(const Plan& plan, const Program& program, const Equation& e) {
   std::string out;
-  for (const Atom& a : e.operands) out += (out.empty() ? "" : ", ") + place_text(plan, program, a);
+  for (const Atom& a : e.operands) out.append(out.empty() ? "" : ", ").append(place_text(plan, program, a));
   out += " -> ";
   for (std::size_t k = 0; k < e.results.size(); ++k)
-    out += (k ? ", " : "") + place_text(plan, program, Atom::variable(e.results[k]));
+    out.append(k ? ", " : "").append(place_text(plan, program, Atom::variable(e.results[k])));
   return out;
 }
 
@@ -51,17 +58,18 @@ std::string schedule_text(const Program& optimized, const Program& steps, const 
   std::string out;
   std::size_t step = 0, kernel = 0;
   for (const ScheduleStep& s : list) {
-    out += "step " + std::to_string(step++) + ": ";
-    if (s.kernel) out += "kernel " + std::to_string(kernel++) + " (" + loops_text(s.kernel->nest) + ")";
-    else if (!s.product.empty()) out += "product (" + s.product + ")";
-    else out += std::string(s.equation->prim->name) + " (precompiled)";
-    out += "\n  " + operands_text(plan, steps, *s.equation) + "\n";
+    out.append("step ").append(std::to_string(step++)).append(": ");
+    if (s.kernel)
+      out.append("kernel ").append(std::to_string(kernel++)).append(" (").append(loops_text(s.kernel->nest)).append(")");
+    else if (!s.product.empty()) out.append("product (").append(s.product).append(")");
+    else out.append(s.equation->prim->name).append(" (precompiled)");
+    out.append("\n  ").append(operands_text(plan, steps, *s.equation)).append("\n");
     for (std::uint32_t m : s.members) {
       const Equation& e = optimized.equations[m];
-      out += "    " + equation_text(optimized, e) + source_text(optimized, e) + "\n";
+      out.append("    ").append(equation_text(optimized, e)).append(source_text(optimized, e)).append("\n");
     }
   }
-  out += "arena " + std::to_string(plan.arena_bytes) + " bytes\n";
+  out.append("arena ").append(std::to_string(plan.arena_bytes)).append(" bytes\n");
   return out;
 }
 

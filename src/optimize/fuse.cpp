@@ -2,7 +2,9 @@
 #include "optimize/fuse.h"
 
 #include <algorithm>
+#include <map>
 #include <queue>
+#include <set>
 #include <unordered_map>
 
 #include "core/intern.h"
@@ -31,10 +33,13 @@ struct Node {
   std::int64_t operations = 0;
   std::uint32_t first = 0, last = 0;  // least and greatest member
   bool merged_away = false;
+  /// By member: at which places of the nest it is read, a number for each. Windows along loops make new places.
+  std::map<std::uint32_t, std::set<std::uint64_t>> places;
 };
 
 constexpr int most_visits = 400;  // of the search for a path between two nodes
 constexpr int most_rank = 8;
+constexpr std::size_t most_places = 6;  // of one value: it is computed once for each
 
 class Fuser {
  public:
@@ -159,16 +164,19 @@ class Fuser {
       if (classes_.unrolled(v, k)) n *= type(v).shape[k];
     if (e.prim == &prim::dot_general)
       for (std::int64_t k : e.as<DotAttr>().contract_lhs) n *= type(e.operands[0].var).shape[k];
-    return n;
+    return n > 1 && transcendental(e) ? 4 * n : n;
+  }
+  bool transcendental(const Equation& e) const {
+    boost::container::small_vector<Type, 4> in;
+    for (const Atom& a : e.operands) in.push_back(program_.type(a));
+    const Type out = type(e.results[0]);
+    return need<&Prim::cost>(*e.prim)({e.attrs, view(in), {&out, 1}}).transcendentals != 0;
   }
   /// True when computing an element again is cheaper than keeping it.
   bool cheap(const Equation& e, Role role) const {
     if (role == Role::free) return true;
     if (is_reduction(*e.prim) || e.prim == &prim::dot_general || e.prim == &prim::concatenate) return false;
-    boost::container::small_vector<Type, 4> in;
-    for (const Atom& a : e.operands) in.push_back(program_.type(a));
-    const Type out = type(e.results[0]);
-    return need<&Prim::cost>(*e.prim)({e.attrs, view(in), {&out, 1}}).transcendentals == 0;
+    return !transcendental(e);
   }
 
   // ---- placing
@@ -185,11 +193,11 @@ class Fuser {
       }
     if (role_[i] == Role::free) {
       bool all = true;
-      for (int n : kernels) all &= has_room(nodes_[n], e) ? (join(i, n), true) : false;
+      for (int n : kernels) all &= has_room(n, i) ? (join(i, n), true) : false;
       if (kept || !all || kernels.empty()) new_node(i, true);
       return;
     }
-    if (role_[i] == Role::compute && !kept && kernels.size() == 1 && can_absorb(nodes_[kernels[0]], e, i))
+    if (role_[i] == Role::compute && !kept && kernels.size() == 1 && can_absorb(kernels[0], e, i))
       return join(i, kernels[0]);
     if (const int n = shared_kernel(i, kernels); n >= 0) return join(i, n);
     new_node(i, true);
@@ -207,7 +215,11 @@ class Fuser {
   }
 
   void join(std::uint32_t i, int node) {
+    std::set<std::uint64_t> at;
+    if (nodes_[node].kernel) at = places(i, node);
+    if (role_[i] != Role::free || at.empty()) at.insert(0);
     Node& n = nodes_[node];
+    n.places[i] = std::move(at);
     n.members.push_back(i);
     n.first = std::min(n.first, i);
     n.last = std::max(n.last, i);
@@ -221,15 +233,50 @@ class Fuser {
     }
   }
 
-  bool has_room(const Node& n, const Equation& e) const {
+  /// True for windows along an axis that a loop runs through: operands are read at other places than the result.
+  bool moves(const Equation& e) const {
+    const Prim* p = e.prim;
+    if (p != &prim::slice && p != &prim::pad && p != &prim::rev && p != &prim::concatenate && p != &prim::add_slice &&
+        p != &prim::dynamic_slice && p != &prim::dynamic_add_slice && p != &prim::dynamic_update_slice)
+      return false;
+    for (int k = 0; k < type(e.results[0]).rank(); ++k)
+      if (!classes_.unrolled(e.results[0], k)) return true;
+    return false;
+  }
+  /// True when window `r` runs a loop along an axis of `v` that is unrolled elsewhere: then v must lie in memory.
+  bool needs_memory(const Equation& r, VarId v) const {
+    if (!moves(r)) return false;
+    for (int k = 0; k < type(v).rank(); ++k)
+      if (type(v).shape[k] != 1 && classes_.unrolled(v, k) && !classes_.unrolled(r.results[0], k)) return true;
+    return false;
+  }
+  /// The places where node n reads the result of equation i, if it joins.
+  std::set<std::uint64_t> places(std::uint32_t i, int n) const {
+    std::set<std::uint64_t> out;
+    for (std::uint32_t r : readers_[program_.equations[i].results[0]]) {
+      const auto it = nodes_[n].places.find(r);
+      if (it == nodes_[n].places.end()) continue;
+      const bool moved = moves(program_.equations[r]);
+      for (std::uint64_t place : it->second) out.insert(moved ? mix(place, r) : place);
+    }
+    return out;
+  }
+
+  bool has_room(int node, std::uint32_t i) const {
+    const Node& n = nodes_[node];
+    const Equation& e = program_.equations[i];
+    if (places(i, node).size() > most_places) return false;
+    for (std::uint32_t r : readers_[e.results[0]])
+      if (n.places.count(r) && needs_memory(program_.equations[r], e.results[0])) return false;
     return n.operations + operations(e) <= options_.most_operations &&
            (n.operations > 2 * static_cast<std::int64_t>(n.members.size()) ||
             static_cast<int>(n.members.size()) < options_.most_equations);
   }
 
   /// True when e, read by kernel n alone, may be computed inside it.
-  bool can_absorb(const Node& n, const Equation& e, std::uint32_t i) const {
-    if (!has_room(n, e)) return false;
+  bool can_absorb(int node, const Equation& e, std::uint32_t i) const {
+    const Node& n = nodes_[node];
+    if (!has_room(node, i)) return false;
     const Space s = space(e);
     if (s == n.space || cheap(e, role_[i])) return true;
     std::int64_t points = type(e.results[0]).elements(), kernel_points = 1;
@@ -245,7 +292,7 @@ class Fuser {
     const Space s = space(e);
     int best = -1;
     for (int n : kernels) {
-      if (nodes_[n].merged_away || nodes_[n].space != s || !has_room(nodes_[n], e)) continue;
+      if (nodes_[n].merged_away || nodes_[n].space != s || !has_room(n, i)) continue;
       if (best < 0) best = n;
       else if (can_merge(best, n)) merge(best, n);
     }
@@ -277,6 +324,7 @@ class Fuser {
       of.push_back(into);
       x.members.push_back(m);
     }
+    for (const auto& [member, at] : y.places) x.places[member].insert(at.begin(), at.end());
     x.operations += y.operations;
     x.first = std::min(x.first, y.first);
     x.last = std::max(x.last, y.last);
@@ -290,6 +338,11 @@ class Fuser {
     std::vector<int> open{from};
     std::vector<bool>& seen = seen_;
     seen.assign(nodes_.size(), false);
+    // What begins after the end of `to` leads back to it only through a node that has members on both sides.
+    const std::uint32_t end = nodes_[to].last;
+    const bool way_back = std::any_of(nodes_.begin(), nodes_.end(), [&](const Node& n) {
+      return n.kernel && !n.merged_away && n.first <= end && n.last > end;
+    });
     for (int visits = 0; !open.empty(); ++visits) {
       const int at = open.back();
       open.pop_back();
@@ -299,7 +352,7 @@ class Fuser {
         for (VarId v : program_.equations[m].results)
           for (std::uint32_t r : readers_[v])
             for (int n : nodes_of_[r])
-              if (!seen[n] && n != at && nodes_[n].first <= nodes_[to].last) seen[n] = true, open.push_back(n);
+              if (!seen[n] && n != at && (way_back || nodes_[n].first <= end)) seen[n] = true, open.push_back(n);
     }
     return false;
   }

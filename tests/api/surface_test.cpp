@@ -137,7 +137,9 @@ TEST(Surface, BatchingCompilingAndPrinting) {
   auto exe = lowered.compile({.backend = "native"});
   EXPECT_FLOAT_EQ(exe(p, x, x).item<float>(), loss(p, x, x).item<float>());
   EXPECT_GT(exe.cost_analysis().flops, 0);
-  EXPECT_GT(exe.memory_analysis().temp_size_in_bytes, 0);
+  EXPECT_GT(exe.memory_analysis().argument_size_in_bytes, 0);
+  EXPECT_NE(exe.text().find("kernel 0"), std::string::npos);
+  EXPECT_NE(exe.kernel_ir(0).find("define void @kernel"), std::string::npos);
   std::ostringstream text;
   text << ad::make_program(ad::grad(loss), p, x, x) << lowered.program();
   EXPECT_NE(text.str().find("dot_general"), std::string::npos);

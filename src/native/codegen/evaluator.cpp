@@ -316,7 +316,8 @@ Cell Evaluator::joined(const Equation& e, const Place& place, int guard) {
     const Cell value = at(e.operands[k], inner, guarded(guard, here));
     out = out.value && !known(here, true) ? choose(here, value, out) : value;
   }
-  return out;
+  // No part: this copy of an unrolled body lies behind the end and never runs.
+  return out.value ? out : number(Literal::of(0, body_.type(e.results[0]).dtype));
 }
 
 Cell Evaluator::updated(const Equation& e, const Place& place, int guard) {
@@ -486,12 +487,12 @@ Cell Evaluator::load(std::size_t input, const Place& place, int guard) {
     return {from_memory(build_, x, type.dtype), false, pointer.level};
   }
   go(pointer.level);
-  Value* x = load_lanes(pointer, type.dtype, stride, guard);
+  Value* x = load_lanes(base_[input], pointer, type.dtype, stride, guard);
   return {from_memory(build_, x, type.dtype), true, pointer.level};
 }
 
 /// Numbers that lie `stride` apart, one a lane; lanes that are masked out or guarded are not touched.
-Value* Evaluator::load_lanes(const Cell& pointer, DType dtype, std::int64_t stride, int guard) {
+Value* Evaluator::load_lanes(Value* base, const Cell& pointer, DType dtype, std::int64_t stride, int guard) {
   llvm::Type* element = memory_type(build_.getContext(), dtype);
   auto* type = llvm::FixedVectorType::get(element, static_cast<unsigned>(nest_.lanes));
   const llvm::Align align(item_size(dtype));
@@ -501,22 +502,29 @@ Value* Evaluator::load_lanes(const Cell& pointer, DType dtype, std::int64_t stri
     go(pointer.level);
     mask = mask ? build_.CreateAnd(mask, g) : g;
   }
-  if (stride == 1) {
-    if (!mask) return build_.CreateAlignedLoad(type, pointer.value, align);
+  if (stride == 1 && !mask) return build_.CreateAlignedLoad(type, pointer.value, align);
+  if (stride == 1 && item_size(dtype) >= 4)
     return build_.CreateMaskedLoad(type, pointer.value, align, mask, llvm::Constant::getNullValue(type));
-  }
-  if (mask) {
-    std::vector<llvm::Constant*> steps;
-    for (int k = 0; k < nest_.lanes; ++k) steps.push_back(build_.getInt64(static_cast<std::uint64_t>(k * stride)));
-    Value* pointers = build_.CreateGEP(element, pointer.value, llvm::ConstantVector::get(steps));
-    return build_.CreateMaskedGather(type, pointers, align, mask, llvm::Constant::getNullValue(type));
-  }
   Value* x = llvm::PoisonValue::get(type);
   for (int k = 0; k < nest_.lanes; ++k) {
     Value* p = build_.CreateGEP(element, pointer.value, build_.getInt64(static_cast<std::uint64_t>(k * stride)));
+    // Lanes that are not there read the first element: a branch for each would cost more, to compile too.
+    if (mask) p = build_.CreateSelect(build_.CreateExtractElement(mask, static_cast<std::uint64_t>(k)), p, base);
     x = build_.CreateInsertElement(x, build_.CreateAlignedLoad(element, p, align), static_cast<std::uint64_t>(k));
   }
   return x;
+}
+
+/// Where lanes that are not there are written.
+Value* Evaluator::nowhere() {
+  if (!nowhere_) {
+    const auto place = build_.saveIP();
+    llvm::BasicBlock* entry = frame_.level_block[0];
+    build_.SetInsertPoint(entry, entry->begin());
+    nowhere_ = build_.CreateAlloca(build_.getInt64Ty());
+    build_.restoreIP(place);
+  }
+  return nowhere_;
 }
 
 void Evaluator::store(std::size_t k, const Place& place, const Cell& cell) {
@@ -534,19 +542,14 @@ void Evaluator::store(std::size_t k, const Place& place, const Cell& cell) {
     build_.CreateAlignedStore(x, pointer.value, align);
     return;
   }
-  if (stride == 1) {
+  if (stride == 1 && item_size(type.dtype) >= 4) {
     build_.CreateMaskedStore(x, pointer.value, align, frame_.mask);
     return;
   }
   llvm::Type* element = memory_type(build_.getContext(), type.dtype);
-  if (frame_.mask) {
-    std::vector<llvm::Constant*> steps;
-    for (int l = 0; l < nest_.lanes; ++l) steps.push_back(build_.getInt64(static_cast<std::uint64_t>(l * stride)));
-    build_.CreateMaskedScatter(x, build_.CreateGEP(element, pointer.value, llvm::ConstantVector::get(steps)), align, frame_.mask);
-    return;
-  }
   for (int l = 0; l < nest_.lanes; ++l) {
     Value* p = build_.CreateGEP(element, pointer.value, build_.getInt64(static_cast<std::uint64_t>(l * stride)));
+    if (frame_.mask) p = build_.CreateSelect(build_.CreateExtractElement(frame_.mask, static_cast<std::uint64_t>(l)), p, nowhere());
     build_.CreateAlignedStore(build_.CreateExtractElement(x, static_cast<std::uint64_t>(l)), p, align);
   }
 }

@@ -50,7 +50,8 @@ class Evaluator {
   Cell product(const Equation& e, const Place& place, int guard);
   Place reshaped(const Equation& e, const Place& place) const;
   Cell load(std::size_t input, const Place& place, int guard);
-  llvm::Value* load_lanes(const Cell& pointer, DType dtype, std::int64_t stride, int guard);
+  llvm::Value* nowhere();
+  llvm::Value* load_lanes(llvm::Value* base, const Cell& pointer, DType dtype, std::int64_t stride, int guard);
   Cell number(const Literal& literal);
 
   Range range(const Affine& a) const;
@@ -80,6 +81,7 @@ class Evaluator {
   std::vector<Cell> guards_;
   std::map<std::pair<int, llvm::Value*>, int> guard_of_;
   std::vector<llvm::Value*> base_;
+  llvm::Value* nowhere_ = nullptr;
   std::map<std::vector<std::int64_t>, Cell> addresses_;
   std::map<std::vector<std::int64_t>, Cell> integers_;
 };
