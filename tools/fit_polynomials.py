@@ -101,6 +101,8 @@ ROWS = {
     "asin_narrow": (inverse_tail(mp.asin, asin_term, 0), one, 0, mp.mpf("0.2502"), 9),
     "atan_narrow": (inverse_tail(mp.atan, atan_term, 0), lambda z: 1 / inverse_tail(mp.atan, atan_term, 0)(z), 0, mp.mpf("1.0001"), 12),
     "cbrt_narrow": (mp.cbrt, lambda x: 1 / mp.cbrt(x), 1, 2, 11),
+    # float
+    "tanh_float": (exp_tail(2), lambda x: abs(x) / exp_tail(1)(x), -step, step, 5),
     # double
     "exp_wide": (exp_tail(2), lambda x: x**2 + mp.mpf("1e-30"), -step, step, 11),
     "expm1_wide": (lambda x: 2 * exp_tail(3)(x), lambda x: abs(x)**3 + mp.mpf("1e-30"), -step, step, 10),

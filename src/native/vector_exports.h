@@ -12,6 +12,9 @@ namespace {
 using NarrowUnary = Wide (*)(Wide);
 using NarrowBinary = Wide (*)(Wide, Wide);
 
+template <Narrow (*f)(Narrow)> FloatRegister float_unary(FloatRegister x) {
+  return f(x).v;
+}
 template <NarrowUnary f> FloatRegister narrow_unary(FloatRegister x) {
   const Halves h = widened(x);
   return narrowed(f(h.low), f(h.high));
@@ -68,6 +71,7 @@ const OwnFunction own_functions[] = {
     {"sin", f32, 1, address(narrow_angle<sin_narrow, ::sinf>)},
     {"cos", f32, 1, address(narrow_angle<cos_narrow, ::cosf>)},
     {"tan", f32, 1, address(narrow_angle<tan_narrow, ::tanf>)},
+    {"tanh", f32, 1, address(float_unary<tanh_float>)},
     {"asin", f32, 1, address(narrow_unary<asin_narrow>)},
     {"acos", f32, 1, address(narrow_unary<acos_narrow>)},
     {"atan2", f32, 2, address(narrow_binary<atan2_narrow>)},

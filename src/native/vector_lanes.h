@@ -207,5 +207,56 @@ inline FloatRegister narrowed(Wide low, Wide high) {
 }
 #endif
 
+
+/// Floats; also their bit patterns as integers.
+struct Narrow {
+  FloatRegister v;
+
+  Narrow(FloatRegister register_) : v(register_) {}
+  Narrow(float number) : v(ANADROME_INTRINSIC(set1_ps)(number)) {}
+};
+
+inline Narrow operator+(Narrow a, Narrow b) {
+  return ANADROME_INTRINSIC(add_ps)(a.v, b.v);
+}
+inline Narrow operator-(Narrow a, Narrow b) {
+  return ANADROME_INTRINSIC(sub_ps)(a.v, b.v);
+}
+inline Narrow operator*(Narrow a, Narrow b) {
+  return ANADROME_INTRINSIC(mul_ps)(a.v, b.v);
+}
+inline Narrow operator/(Narrow a, Narrow b) {
+  return ANADROME_INTRINSIC(div_ps)(a.v, b.v);
+}
+inline Narrow fma(Narrow a, Narrow b, Narrow c) {
+  return ANADROME_INTRINSIC(fmadd_ps)(a.v, b.v, c.v);
+}
+inline Narrow fnma(Narrow a, Narrow b, Narrow c) {
+  return ANADROME_INTRINSIC(fnmadd_ps)(a.v, b.v, c.v);
+}
+/// The smaller one; b where one is NaN.
+inline Narrow smaller(Narrow a, Narrow b) {
+  return ANADROME_INTRINSIC(min_ps)(a.v, b.v);
+}
+inline Narrow operator&(Narrow a, Narrow b) {
+  return ANADROME_INTRINSIC(and_ps)(a.v, b.v);
+}
+inline Narrow operator|(Narrow a, Narrow b) {
+  return ANADROME_INTRINSIC(or_ps)(a.v, b.v);
+}
+inline Narrow operator^(Narrow a, Narrow b) {
+  return ANADROME_INTRINSIC(xor_ps)(a.v, b.v);
+}
+/// 2^n, n the integer in the low bits of k; -126 <= n <= 127.
+inline Narrow power_of_two(Narrow k) {
+#if ANADROME_VECTOR_BYTES == 64
+  return _mm512_castsi512_ps(
+      _mm512_add_epi32(_mm512_slli_epi32(_mm512_castps_si512(k.v), 23), _mm512_set1_epi32(0x3f800000)));
+#else
+  return _mm256_castsi256_ps(
+      _mm256_add_epi32(_mm256_slli_epi32(_mm256_castps_si256(k.v), 23), _mm256_set1_epi32(0x3f800000)));
+#endif
+}
+
 }  // namespace
 }  // namespace anadrome
