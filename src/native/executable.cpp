@@ -47,7 +47,7 @@ class NativeExecutable final : public Executable {
   /// `program` is what was optimised, `steps` the same with loop kernels (or `program` itself).
   NativeExecutable(Program program, Fused steps, std::span<const bool> donated)
       : optimized_(std::move(program)), program_(std::move(steps.program)), members_(std::move(steps.members)),
-        kernels_(compiled(program_)), products_(planned(program_)), plan_(plan_memory(program_, donated, needs())), arguments_(plan_.written.size()) {
+        kernels_(compiled(program_)), products_(planned(program_, !members_.empty())), plan_(plan_memory(program_, donated, needs())), arguments_(plan_.written.size()) {
     for (std::size_t i = 0; i < program_.equations.size(); ++i)
       if (!plan_.elided[i]) add_step(i);
     for (const Plan::Copy& c : plan_.copies)
@@ -79,7 +79,8 @@ class NativeExecutable final : public Executable {
   void run_steps(char* const* bases) const;
 
   static std::vector<KernelPtr> compiled(const Program& program);
-  static std::vector<std::optional<products::Product>> planned(const Program& program);
+  /// Without generated code products run on the kernel of `eval` too: the same bits.
+  static std::vector<std::optional<products::Product>> planned(const Program& program, bool generated);
   std::vector<StepNeeds> needs() const;
 
   Program optimized_;
@@ -126,8 +127,9 @@ std::vector<KernelPtr> NativeExecutable::compiled(const Program& program) {
   return out;
 }
 
-std::vector<std::optional<products::Product>> NativeExecutable::planned(const Program& program) {
+std::vector<std::optional<products::Product>> NativeExecutable::planned(const Program& program, bool generated) {
   std::vector<std::optional<products::Product>> out(program.equations.size());
+  if (!generated) return out;
   for (std::size_t i = 0; i < out.size(); ++i) {
     const Equation& e = program.equations[i];
     if (e.prim != &prim::dot_general || program.type(e.results[0]).elements() == 0) continue;

@@ -210,7 +210,7 @@ TEST(JitErrors, CompiledFunctionsAndOptions) {
                           {"argument 0", "compiled as f32[3]", "f32[4]", "Lower"},
                           [&] { return compiled(ones({3})); });
   expect_error<CompileError>([&] { return jit(f, {.compile = {.backend = "abacus"}})(ones({3})); },
-                             {"abacus", "native, eval"},
+                             {"abacus", "native, precompiled, eval"},
                              [&] { return jit(f, {.compile = {.backend = "eval"}})(ones({3})); });
   expect_error<TypeError>([&] { return jit(f, {.donate = {2}})(ones({3})); },
                           {"argument 2", "1 arguments", here},

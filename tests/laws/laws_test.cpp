@@ -194,7 +194,8 @@ Function jitted(const Function& f) {
 TEST_P(RandomFunctions, JitDoesNotChangeValuesOrDerivatives) {
   for_each_subject([&](Subject& s) {
     const Function number = s.number(), inside = jitted(number);
-    expect_identical(functional::run_jit(s.f, s.x, "native"), s.f(s.x), "jit and eager");
+    expect_identical(functional::run_jit(s.f, s.x, "precompiled"), s.f(s.x), "precompiled and eager");
+    expect_close(functional::run_jit(s.f, s.x, "native"), s.f(s.x), "jit and eager");
     expect_close(Subject::gradient(inside)(s.x), Subject::gradient(number)(s.x), "grad(jit) and grad");
     expect_close(functional::run_jit(Subject::gradient(number), s.x, "native"),
                  Subject::gradient(number)(s.x), "jit(grad) and grad");
@@ -270,8 +271,11 @@ TEST_P(RandomFunctions, PassesKeepValuesBitForBit) {
         verify(out);
         expect_identical(evaluate(out, {}, s.x), want, std::string(pass) + " of " + what);
       }
-      expect_identical(functional::run_jit(f, s.x, "native"), functional::run_jit(f, s.x, "eval"),
-                       "native and eval of " + what);
+      const Arrays eval = functional::run_jit(f, s.x, "eval");
+      expect_identical(functional::run_jit(f, s.x, "precompiled"), eval, "precompiled and eval of " + what);
+      expect_close(functional::run_jit(f, s.x, "native"), eval, "native and eval of " + what);
+      expect_identical(functional::run_jit(f, s.x, "native"), functional::run_jit(f, s.x, "native"),
+                       "two runs of native " + what);
     }
   });
 }
