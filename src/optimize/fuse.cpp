@@ -30,6 +30,7 @@ struct Node {
   Space space;
   Ints reduced;  // classes that its sums run over, sorted; empty when there are none
   bool sums = false;
+  bool unrolls = false;  // short axes: then many equations are few operations each
   std::int64_t operations = 0;
   std::uint32_t first = 0, last = 0;  // least and greatest member
   bool merged_away = false;
@@ -158,6 +159,7 @@ class Fuser {
     return out;
   }
   std::int64_t operations(const Equation& e) const {
+    if (movement_role(e) == Role::free) return 0;
     const VarId v = is_reduction(*e.prim) ? e.operands[0].var : e.results[0];
     std::int64_t n = 1;
     for (int k = 0; k < type(v).rank(); ++k)
@@ -226,7 +228,9 @@ class Fuser {
     nodes_of_[i].push_back(node);
     if (role_[i] != Role::free) home_[i] = node;
     if (!n.kernel) return;
-    n.operations += operations(program_.equations[i]);
+    const std::int64_t count = operations(program_.equations[i]);
+    n.operations += count;
+    n.unrolls |= count > 1;
     if (role_[i] == Role::reduce) {
       n.sums = true;
       n.reduced = reduced_classes(program_.equations[i]);
@@ -239,8 +243,15 @@ class Fuser {
     if (p != &prim::slice && p != &prim::pad && p != &prim::rev && p != &prim::concatenate && p != &prim::add_slice &&
         p != &prim::dynamic_slice && p != &prim::dynamic_add_slice && p != &prim::dynamic_update_slice)
       return false;
-    for (int k = 0; k < type(e.results[0]).rank(); ++k)
-      if (!classes_.unrolled(e.results[0], k)) return true;
+    const VarId y = e.results[0];
+    for (int k = 0; k < type(y).rank(); ++k) {
+      bool along = p == &prim::rev;
+      for (const Atom& a : e.operands) {
+        const Shape& x = program_.type(a).shape;
+        along |= x.size() == type(y).shape.size() && x[k] != type(y).shape[k];
+      }
+      if (along && !classes_.unrolled(y, k)) return true;
+    }
     return false;
   }
   /// True when window `r` runs a loop along an axis of `v` that is unrolled elsewhere: then v must lie in memory.
@@ -269,8 +280,7 @@ class Fuser {
     for (std::uint32_t r : readers_[e.results[0]])
       if (n.places.count(r) && needs_memory(program_.equations[r], e.results[0])) return false;
     return n.operations + operations(e) <= options_.most_operations &&
-           (n.operations > 2 * static_cast<std::int64_t>(n.members.size()) ||
-            static_cast<int>(n.members.size()) < options_.most_equations);
+           (n.unrolls || static_cast<int>(n.members.size()) < options_.most_equations);
   }
 
   /// True when e, read by kernel n alone, may be computed inside it.
@@ -308,8 +318,7 @@ class Fuser {
     const Node &x = nodes_[a], &y = nodes_[b];
     if (x.sums && y.sums && x.reduced != y.reduced) return false;
     if (x.operations + y.operations > options_.most_operations) return false;
-    if (x.members.size() + y.members.size() > static_cast<std::size_t>(options_.most_equations) &&
-        x.operations + y.operations < 2 * static_cast<std::int64_t>(x.members.size() + y.members.size()))
+    if (x.members.size() + y.members.size() > static_cast<std::size_t>(options_.most_equations) && !x.unrolls && !y.unrolls)
       return false;
     return !reaches(a, b) && !reaches(b, a);
   }
@@ -328,6 +337,7 @@ class Fuser {
     x.operations += y.operations;
     x.first = std::min(x.first, y.first);
     x.last = std::max(x.last, y.last);
+    x.unrolls |= y.unrolls;
     if (y.sums) x.sums = true, x.reduced = y.reduced;
     y.merged_away = true;
     y.members.clear();

@@ -18,7 +18,7 @@ struct FuseOptions {
   /// Most equations of a kernel; compile time grows faster than a kernel does.
   int most_equations = 64;
   /// Most vector operations of a kernel, where short axes are unrolled.
-  std::int64_t most_operations = 1024;
+  std::int64_t most_operations = 2048;
 };
 
 struct Fused {

@@ -5,6 +5,7 @@
 
 #include "anadrome/compile.h"
 #include "core/eval.h"
+#include "native/kernels.h"
 #include "support/random_program.h"
 
 namespace anadrome {
@@ -19,6 +20,11 @@ ProgramPtr program(const std::string& text) { return std::make_shared<const Prog
 Array vector(std::initializer_list<float> values) {
   Array a = uninitialized({f32, {values.size()}});
   std::copy(values.begin(), values.end(), static_cast<float*>(mutable_data(a)));
+  return a;
+}
+Array zeros_of(int n) {
+  Array a = uninitialized({f32, {n}});
+  std::fill_n(static_cast<float*>(mutable_data(a)), n, 0.0f);
   return a;
 }
 Array copied(const Array& a) {
@@ -57,6 +63,28 @@ TEST(Native, EvalBackendAgrees) {
   const Arrays a = compile(p, {.backend = "eval"})->run(x);
   const Arrays b = compile(p, {.backend = "precompiled"})->run(x);
   for (std::size_t k = 0; k < a.size(); ++k) EXPECT_TRUE(same_bits(a[k], b[k]));
+}
+
+TEST(Native, KernelsAreSharedByStructureAndDroppedWhenNobodyHoldsThem) {
+  const auto text = [](int n) {
+    return "{ lambda ; a:f32[" + std::to_string(n) + "] . let b:f32[" + std::to_string(n) + "] = add a a in (b) }";
+  };
+  const auto first = compile(program(text(3)));
+  const auto again = compile(program(text(3)));
+  EXPECT_EQ(first->text(), again->text());
+  const std::int64_t before = kernel_statistics().compiled;
+  (void)compile(program(text(3)));
+  EXPECT_EQ(kernel_statistics().compiled, before);
+  // More kernels than the process keeps, each beside one that is met again and again.
+  for (int n = 4; n < 2200; ++n) {
+    const std::string size = std::to_string(n);
+    const auto two = compile(program("{ lambda ; a:f32[3] b:f32[" + size + "] . let c:f32[3] = sin a d:f32[" + size +
+                                     "] = add b b in (c, d) }"));
+    if (n % 1000 == 0) {
+      EXPECT_EQ(two->run(Arrays{vector({0, 0, 0}), zeros_of(n)}).size(), 2u);
+    }
+  }
+  EXPECT_LT(kernel_statistics().kept, 2150);
 }
 
 TEST(Native, UnknownBackendIsNamed) {

@@ -3,6 +3,7 @@
 
 #include <llvm/Support/raw_ostream.h>
 
+#include <algorithm>
 #include <mutex>
 
 #include "anadrome/error.h"
@@ -11,7 +12,7 @@
 namespace anadrome {
 namespace {
 
-constexpr std::size_t most_kept = 4096;
+constexpr std::size_t most_kept = 2048;
 
 class Kernels {
  public:
@@ -22,12 +23,15 @@ class Kernels {
 
   std::vector<KernelPtr> get(std::span<const ProgramPtr> bodies) {
     const std::lock_guard lock(mutex_);
+    std::vector<KernelPtr> out(bodies.size());
     std::vector<ProgramPtr> missing;
-    for (const ProgramPtr& p : bodies)
-      if (!kept_.count(p.get()) && std::find(missing.begin(), missing.end(), p) == missing.end()) missing.push_back(p);
-    if (!missing.empty()) compile(missing);
-    std::vector<KernelPtr> out;
-    for (const ProgramPtr& p : bodies) out.push_back(kept_.at(p.get()));
+    for (std::size_t i = 0; i < bodies.size(); ++i) {
+      if (const auto it = kept_.find(bodies[i].get()); it != kept_.end()) out[i] = it->second;
+      else if (std::find(missing.begin(), missing.end(), bodies[i]) == missing.end()) missing.push_back(bodies[i]);
+    }
+    if (!missing.empty()) compile(missing);  // may drop kernels that nobody else holds
+    for (std::size_t i = 0; i < bodies.size(); ++i)
+      if (!out[i]) out[i] = kept_.at(bodies[i].get());
     return out;
   }
   KernelStatistics statistics() {
