@@ -199,8 +199,12 @@ bool AxisClasses::relate_movement(const Equation& e) {
       join(y, static_cast<int>(k), e.operands[0].var, static_cast<int>(perm[k]));
   } else if (e.prim == &prim::reshape) {
     if (e.operands[0].is_var()) relate_reshape(e);
-  } else if (e.prim == &prim::slice || e.prim == &prim::pad || e.prim == &prim::dynamic_slice) {
+  } else if (e.prim == &prim::slice || e.prim == &prim::dynamic_slice) {
     if (e.operands[0].is_var()) relate_window(e.operands[0].var, y);
+  } else if (e.prim == &prim::pad) {
+    if (e.operands[0].is_var()) relate_window(e.operands[0].var, y);
+    for (int k = 0; k < program_.type(y).rank(); ++k)
+      if (e.as<PadAttr>().interior[k] != 0) mix(y, k);  // also where the extent stays what it was
   } else if (e.prim == &prim::rev) {
     for (int k = 0; k < program_.type(y).rank(); ++k) {
       const Ints& axes = e.as<AxesAttr>().axes;
