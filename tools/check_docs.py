@@ -22,7 +22,10 @@ def stripped(text):
 def link_flags(build):
     cache = (build / "CMakeCache.txt").read_text()
     tbb = re.search(r"^TBB_DIR:\w+=(?!.*NOTFOUND)\S", cache, re.M)
-    return [str(build / "libanadrome.a"), "-pthread"] + (["-ltbb"] if tbb else [])
+    llvm = re.search(r"^LLVM_DIR:\w+=(\S+)", cache, re.M)
+    folders = [folder / "lib" for folder in pathlib.Path(llvm.group(1)).parents] if llvm else []
+    library = [f"-L{f}" for f in folders if list(f.glob("libLLVM.so"))][:1]
+    return [str(build / "libanadrome.a"), "-pthread"] + (["-ltbb"] if tbb else []) + library + ["-lLLVM", "-ldl"]
 
 
 def check(job):
