@@ -17,7 +17,7 @@ struct FuzzCase {
   bool structured = false;
 };
 
-/// The same case for the same seed. About three in ten are gradients, batches and tangents of a random function.
+/// The same case for the same seed. One in seven is a gradient, batch or tangent of a random function.
 FuzzCase fuzz_case(std::uint64_t seed);
 
 /// What differs between the native backend and `eval`, and between two native runs; empty when nothing does.

@@ -120,7 +120,27 @@ class MovedEvaluation {
     for (std::size_t i = 0; i < v.size(); ++i)
       if (std::isfinite(v[i]) && std::isfinite(size[i]))
         v[i] += steps * (static_cast<double>(random_() % 2001) / 1000 - 1) * spacing(y.dtype(), size[i]);
+    if (e.prim == &prim::reduce_prod || e.prim == &prim::cumprod || e.prim == &prim::scatter_mul)
+      forget_ranges_left(e, operands, y.dtype(), v);
     return make_array(y.type(), v);
+  }
+  /// Products whose factors, taken in some order, may leave the range of the dtype on the way: NaN, so that they are
+  /// not compared.
+  static void forget_ranges_left(const Equation& e, const Arrays& operands, DType dtype, Numbers& v) {
+    const double limit = dtype == f64 ? 1000 : dtype == f16 ? 13 : 120;
+    Arrays logarithms = operands;
+    for (Array& x : logarithms) {
+      if (!is_float(x.dtype())) continue;
+      Numbers size = numbers(x);
+      for (double& n : size) n = n == 0 || !std::isfinite(n) ? 0 : std::fabs(std::log2(std::fabs(n)));
+      x = make_array(Type{f64, x.shape()}, size);
+    }
+    const Prim& sum = e.prim == &prim::reduce_prod ? prim::reduce_sum
+                      : e.prim == &prim::cumprod   ? prim::cumsum
+                                                   : prim::scatter_add;
+    const Numbers total = numbers(evaluate(sum, e.attrs, logarithms)[0]);
+    for (std::size_t i = 0; i < v.size(); ++i)
+      if (total[i] > limit) v[i] = NAN;
   }
   /// The terms backwards, where the operation allows it.
   void change_order(const Equation& e, Arrays& operands) {
