@@ -37,9 +37,8 @@ FuzzCase shrink(FuzzCase fuzz, const std::function<bool(const FuzzCase&)>& fails
 /// Seed, program, inputs and difference, as text.
 std::string describe(const FuzzCase& fuzz, std::uint64_t seed);
 
-/// Compares `count` programs from `first_seed` on, on all cores; the environment's ANADROME_FUZZ_SEED and
-/// ANADROME_FUZZ_COUNT replace these. Buffers stand between inaccessible pages in three of four programs. Reports
-/// failures to GoogleTest, each shrunk; stops after three. A crash names the seed.
+/// Compares `count` programs from `first_seed` on, on two threads. Buffers stand between inaccessible pages in three of
+/// four programs. Reports failures to GoogleTest, each shrunk; stops after three. A crash names the seed.
 void fuzz(std::uint64_t first_seed, int count);
 
 }  // namespace anadrome::testing
