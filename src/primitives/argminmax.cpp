@@ -22,27 +22,65 @@ Types type_arg(const TypeIn& in) {
   return {y};
 }
 
-/// Whether `x` replaces `best`: only what is strictly better, and NaN unless there is one already.
+/// Whether `x` replaces `best`: only what is strictly better, and NaN unless there is one already. Without branches.
 template <bool largest, class C> bool better(C x, C best) {
-  if constexpr (std::is_floating_point_v<C>)
-    if (x != x) return best == best;
-  return largest ? x > best : x < best;
+  const bool beyond = largest ? x > best : x < best;
+  if constexpr (std::is_floating_point_v<C>) return beyond | ((x != x) & (best == best));
+  return beyond;
 }
 
-/// One block of neighbouring columns of a [n][width] matrix.
+constexpr std::int64_t block = 64;
+
+/// The best of each of up to `block` neighbouring columns of a [n][width] matrix, and the first row that has it.
+template <class C> struct Best {
+  C value[block];
+  std::int32_t row[block];
+};
 template <bool largest, class T>
-void find_columns(const T* x, std::int64_t n, std::int64_t width, std::int64_t columns, std::int32_t* y) {
+void find_rows(const T* x, std::int64_t n, std::int64_t width, std::int64_t columns, Best<Compute<T>>& best) {
   using C = Compute<T>;
-  constexpr std::int64_t block = 64;
-  for (std::int64_t c = 0; c < columns; c += block) {
-    const std::int64_t m = std::min(block, columns - c);
-    C best[block];
-    for (std::int64_t j = 0; j < m; ++j) best[j] = static_cast<C>(x[c + j]), y[c + j] = 0;
-    for (std::int64_t i = 1; i < n; ++i)
-      for (std::int64_t j = 0; j < m; ++j) {
-        const C v = static_cast<C>(x[i * width + c + j]);
-        if (better<largest>(v, best[j])) best[j] = v, y[c + j] = static_cast<std::int32_t>(i);
-      }
+  for (std::int64_t j = 0; j < columns; ++j) best.value[j] = static_cast<C>(x[j]), best.row[j] = 0;
+  for (std::int64_t i = 1; i < n; ++i)
+    for (std::int64_t j = 0; j < columns; ++j) {
+      const C v = static_cast<C>(x[i * width + j]);
+      const bool replaces = better<largest>(v, best.value[j]);
+      best.value[j] = replaces ? v : best.value[j];
+      best.row[j] = replaces ? static_cast<std::int32_t>(i) : best.row[j];
+    }
+}
+
+/// The place of the best of n elements: of `block` columns first, then of those and the rest.
+template <bool largest, class T> std::int32_t find_one(const T* x, std::int64_t n) {
+  using C = Compute<T>;
+  std::int64_t at = 0, next = 1;
+  if (n >= 2 * block) {
+    Best<C> best;
+    find_rows<largest>(x, n / block, block, block, best);
+    at = best.row[0] * block;
+    for (std::int64_t j = 1; j < block; ++j) {
+      const C v = best.value[j], known = static_cast<C>(x[at]);
+      const std::int64_t place = best.row[j] * block + j;
+      const bool same = !better<largest>(known, v) && !better<largest>(v, known);
+      if (better<largest>(v, known) || (same && place < at)) at = place;
+    }
+    next = n / block * block;
+  }
+  for (std::int64_t i = next; i < n; ++i)
+    if (better<largest>(static_cast<C>(x[i]), static_cast<C>(x[at]))) at = i;
+  return static_cast<std::int32_t>(at);
+}
+
+template <bool largest, class T>
+void find_columns(const T* x, std::int64_t n, std::int64_t inner, std::int32_t* y) {
+  if (inner == 1) {
+    *y = find_one<largest>(x, n);
+    return;
+  }
+  Best<Compute<T>> best;
+  for (std::int64_t c = 0; c < inner; c += block) {
+    const std::int64_t m = std::min(block, inner - c);
+    find_rows<largest>(x + c, n, inner, m, best);
+    std::copy_n(best.row, m, y + c);
   }
 }
 
@@ -53,7 +91,7 @@ template <bool largest> void eval_arg(const EvalIn& in) {
   dispatch_real(in.in[0].dtype, [&](auto t) {
     using T = typename decltype(t)::type;
     for (std::int64_t o = 0; o < outer; ++o)
-      find_columns<largest>(static_cast<const T*>(in.x[0]) + o * n * inner, n, inner, inner,
+      find_columns<largest>(static_cast<const T*>(in.x[0]) + o * n * inner, n, inner,
                             static_cast<std::int32_t*>(in.y[0]) + o * inner);
   });
 }

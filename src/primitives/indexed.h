@@ -55,25 +55,31 @@ IndexWalk index_walk(const IndexDims& dims, const Ints& sizes, const Shape& oper
 std::int64_t load_index(DType dtype, const void* indices, std::int64_t at);
 
 /// f(place in the windowed array, place in the operand, whether the window fits) for each index vector, in
-/// order.
-template <class F> void for_each_index(const IndexWalk& walk, DType dtype, const void* indices, F f) {
-  if (walk.empty) return;
+/// order. `load`: the index at a place of the indices.
+template <class Load, class F> void for_each_place(const IndexWalk& walk, Load load, F f) {
+  const int last = walk.batch - 1;  // runs innermost, without the bookkeeping of the others
+  const std::int64_t count = last < 0 ? 1 : walk.extent[last];
+  const auto step = [&](const Strides& steps) { return last < 0 ? 0 : steps[last]; };
+  const std::int64_t next_windowed = step(walk.windowed_step), next_vector = step(walk.indices_step),
+                     next_base = step(walk.operand_step);
   Strides at{};
   std::int64_t windowed = 0, vector = 0, base = 0;
   for (;;) {
-    std::int64_t place = base;
-    bool fits = true;
-    for (int k = 0; k < walk.mapped; ++k) {
-      std::int64_t i = load_index(dtype, indices, vector + k);
-      if (i < 0 || i > walk.map_limit[k]) {
-        fits = walk.clip;
-        if (!fits) break;
-        i = i < 0 ? 0 : walk.map_limit[k];
+    for (std::int64_t j = 0; j < count; ++j) {
+      std::int64_t place = base + j * next_base;
+      bool fits = true;
+      for (int k = 0; k < walk.mapped; ++k) {
+        std::int64_t i = load(vector + j * next_vector + k);
+        if (i < 0 || i > walk.map_limit[k]) {
+          fits = walk.clip;
+          if (!fits) break;
+          i = i < 0 ? 0 : walk.map_limit[k];
+        }
+        place += i * walk.map_step[k];
       }
-      place += i * walk.map_step[k];
+      f(windowed + j * next_windowed, place, fits);
     }
-    f(windowed, place, fits);
-    int axis = walk.batch - 1;
+    int axis = last - 1;
     for (; axis >= 0; --axis) {
       windowed += walk.windowed_step[axis], vector += walk.indices_step[axis],
           base += walk.operand_step[axis];
@@ -85,6 +91,12 @@ template <class F> void for_each_index(const IndexWalk& walk, DType dtype, const
     }
     if (axis < 0) return;
   }
+}
+template <class F> void for_each_index(const IndexWalk& walk, DType dtype, const void* indices, F f) {
+  if (walk.empty) return;
+  if (dtype == DType::i32)
+    return for_each_place(walk, [p = static_cast<const std::int32_t*>(indices)](std::int64_t i) -> std::int64_t { return p[i]; }, f);
+  for_each_place(walk, [=](std::int64_t i) { return load_index(dtype, indices, i); }, f);
 }
 
 }  // namespace anadrome

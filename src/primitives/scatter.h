@@ -29,7 +29,7 @@ template <class T, class F> void scatter_windows(const EvalIn& in, F combine) {
   const int last = window.rank - 1;
   const std::int64_t run = last < 0 ? 1 : window.extent[last];
   const std::int64_t from = last < 0 ? 1 : window.to[last], to = last < 0 ? 1 : window.from[last];
-  const bool row = window.rank == 1 && to == 1 && from == 1;
+  const bool row = last < 0 || (last == 0 && to == 1 && from == 1);
   for_each_index(walk, in.in[1].dtype, in.x[1], [&](std::int64_t update, std::int64_t place, bool fits) {
     if (!fits) return;
     if (row) {

@@ -141,6 +141,26 @@ TEST(Scan, ForwardsAndInReverseOnEveryAxis) {
   EXPECT_EQ(floats(diff(array({1, 4, 9, 16}), 2)), (Floats{2, 2}));
 }
 
+TEST(Arg, IsTheFirstOfTiesAndOfNaNsInRowsOfAnyLength) {
+  std::mt19937 engine(3);
+  for (const int n : {1, 2, 63, 64, 127, 128, 129, 200, 1000})
+    for (int round = 0; round < 30; ++round) {
+      Floats v(static_cast<std::size_t>(n));
+      for (float& x : v) x = static_cast<float>(engine() % 7) - (engine() % 2 ? 3.0f : 3.5f);
+      if (round % 3 == 0)
+        for (int k = 0; k < 2; ++k) v[engine() % v.size()] = nan;
+      if (round % 5 == 0) std::fill(v.begin(), v.end(), round % 2 ? nan : 1.0f);
+      const auto first = [&](auto better) {
+        std::size_t best = 0;
+        for (std::size_t i = 1; i < v.size(); ++i)
+          if (!std::isnan(v[best]) && (std::isnan(v[i]) || better(v[i], v[best]))) best = i;
+        return static_cast<std::int32_t>(best);
+      };
+      EXPECT_EQ(op::argmax(array(v), 0).item<std::int32_t>(), first(std::greater<>())) << n;
+      EXPECT_EQ(op::argmin(array(v), 0).item<std::int32_t>(), first(std::less<>())) << n;
+    }
+}
+
 TEST(Sort, AgreesWithTheStandardLibrary) {
   for (std::int64_t n : {0, 1, 2, 31, 33, 1000}) {
     const Array x = array(std::vector<std::int32_t>([&] {
