@@ -18,10 +18,6 @@ std::int64_t step(const LoopNest& nest) {
   const bool sum_outermost = nest.loops[0].reduced && nest.loops.size() == 1;
   return (lanes_outermost ? nest.lanes : 1) * (sum_outermost ? nest.unroll : 1);
 }
-double item_nanoseconds(const LoopNest& nest) {
-  const auto points = static_cast<double>(nest.points()) / static_cast<double>(nest.loops[0].extent);
-  return points * nest.operations * nanoseconds_per_operation / nest.lanes;
-}
 
 bool has_blocks(const CompiledKernel& kernel) {
   return !kernel.nest.loops.empty() && kernel.nest.first_reduced() == 0 && kernel.nest.blocks > 1;
@@ -74,7 +70,7 @@ void run_blocks(const CompiledKernel& kernel, char* const* pointers, char* scrat
       if (is_partial(kernel, k)) at[inputs + k] = scratch + offset, offset += (output_bytes(kernel, k) + 7) / 8 * 8;
     kernel.run(at.data(), b * size, std::min(n, (b + 1) * size));
   };
-  if (worth_spreading(item_nanoseconds(nest) * static_cast<double>(n))) parallel_for(blocks, run_block);
+  if (worth_spreading(kernel.item_nanoseconds * static_cast<double>(n))) parallel_for(blocks, run_block);
   else
     for (std::int64_t b = 0; b < blocks; ++b) run_block(b);
   std::size_t offset = 0;
@@ -91,6 +87,12 @@ void run_blocks(const CompiledKernel& kernel, char* const* pointers, char* scrat
 
 }  // namespace
 
+double item_nanoseconds(const LoopNest& nest) {
+  double points = 1;
+  for (std::size_t d = 1; d < nest.loops.size(); ++d) points *= static_cast<double>(nest.loops[d].extent);
+  return points * nest.operations * nanoseconds_per_operation / nest.lanes;
+}
+
 std::size_t kernel_scratch_bytes(const CompiledKernel& kernel) {
   if (!has_blocks(kernel)) return 0;
   std::size_t stride = 0;
@@ -105,7 +107,7 @@ void run_kernel(const CompiledKernel& kernel, char* const* pointers, char* scrat
   if (has_blocks(kernel)) return run_blocks(kernel, pointers, scratch);
   const std::int64_t n = nest.loops[0].extent;
   if (nest.loops[0].reduced) return kernel.run(pointers, 0, n);
-  const double item = item_nanoseconds(nest);
+  const double item = kernel.item_nanoseconds;
   if (!worth_spreading(item * static_cast<double>(n))) return kernel.run(pointers, 0, n);
   parallel_ranges(n, item, [&](std::int64_t begin, std::int64_t end) { kernel.run(pointers, begin, end); }, step(nest));
 }

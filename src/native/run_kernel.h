@@ -4,6 +4,8 @@
 
 namespace anadrome {
 
+/// Nanoseconds that a kernel is estimated to take for one index of its outermost loop.
+double item_nanoseconds(const LoopNest& nest);
 /// Bytes of scratch memory that a run needs: the partial sums of its blocks.
 std::size_t kernel_scratch_bytes(const CompiledKernel& kernel);
 /// Runs the kernel. Pointers: arguments, then results. The result does not depend on the number of threads.

@@ -8,6 +8,7 @@
 
 #include "anadrome/error.h"
 #include "native/codegen/jit.h"
+#include "native/run_kernel.h"
 
 namespace anadrome {
 namespace {
@@ -52,6 +53,7 @@ class Kernels {
       auto nest = make_loop_nest(*p, host.vector_bytes());
       if (!nest) throw CompileError("code generator: the results of a kernel share no loops.");
       k->nest = std::move(*nest);
+      k->item_nanoseconds = item_nanoseconds(k->nest);
       k->body = p;
       k->name = "kernel_" + std::to_string(compiled_++);
       codegen::emit_kernel(*module, symbols, *p, k->nest, k->name);
