@@ -13,12 +13,15 @@
 #include <llvm/Target/TargetMachine.h>
 
 #include <cstring>
+#include <mutex>
 
 #include "anadrome/error.h"
 
 namespace anadrome::codegen {
 
 struct Host::Parts {
+  llvm::orc::JITTargetMachineBuilder builder;
+  std::once_flag once;
   std::unique_ptr<llvm::TargetMachine> machine;
 };
 
@@ -39,20 +42,16 @@ void skip_passes() {
 
 }  // namespace
 
-Host::Host() : parts_(std::make_unique<Parts>()) {
-  llvm::InitializeNativeTarget();
-  llvm::InitializeNativeTargetAsmPrinter();
-  skip_passes();
+Host::Host() {
   auto builder = llvm::orc::JITTargetMachineBuilder::detectHost();
   if (!builder) fail("this processor is not known", builder.takeError());
   builder->setCodeGenOptLevel(llvm::CodeGenOptLevel::Default);
   const std::string features = builder->getFeatures().getString();
-  auto machine = builder->createTargetMachine();
-  if (!machine) fail("no code for this processor", machine.takeError());
-  parts_->machine = std::move(*machine);
   const auto has = [&](const char* feature) { return features.find(feature) != std::string::npos; };
   vector_bytes_ = has("+avx512f") && has("+avx512vl") ? 64 : has("+avx2") ? 32 : 16;
-  description_ = std::string(LLVM_VERSION_STRING) + " " + parts_->machine->getTargetCPU().str() + " " + features;
+  description_ = std::string(LLVM_VERSION_STRING) + " " + builder->getTargetTriple().str() + " " + builder->getCPU() +
+                 " " + features;
+  parts_ = std::make_unique<Parts>(std::move(*builder));
 }
 Host::~Host() = default;
 
@@ -61,10 +60,24 @@ Host& Host::instance() {
   return host;
 }
 
+/// The machine is made when something is compiled: kernels that are loaded from disk do not need it.
+Host::Parts& Host::parts() const {
+  std::call_once(parts_->once, [this] {
+    llvm::InitializeNativeTarget();
+    llvm::InitializeNativeTargetAsmPrinter();
+    skip_passes();
+    auto machine = parts_->builder.createTargetMachine();
+    if (!machine) fail("no code for this processor", machine.takeError());
+    parts_->machine = std::move(*machine);
+  });
+  return *parts_;
+}
+
 std::unique_ptr<llvm::Module> Host::module(llvm::LLVMContext& context) const {
+  const llvm::TargetMachine& machine = *parts().machine;
   auto out = std::make_unique<llvm::Module>("anadrome", context);
-  out->setDataLayout(parts_->machine->createDataLayout());
-  out->setTargetTriple(parts_->machine->getTargetTriple());
+  out->setDataLayout(machine.createDataLayout());
+  out->setTargetTriple(machine.getTargetTriple());
   return out;
 }
 
@@ -74,7 +87,7 @@ std::string Host::compile(llvm::Module& module) const {
   llvm::legacy::PassManager passes;
   llvm::MCContext* context = nullptr;
   constexpr bool unverified = true;
-  if (parts_->machine->addPassesToEmitMC(passes, context, stream, unverified))
+  if (parts().machine->addPassesToEmitMC(passes, context, stream, unverified))
     throw CompileError("code generator: this processor has no object files.");
   passes.run(module);
   return {buffer.data(), buffer.size()};
@@ -114,15 +127,18 @@ struct KernelCode::Parts {
   std::size_t bytes = 0;
 };
 
-KernelCode::KernelCode(std::string object, const codegen::Symbols& symbols) : parts_(std::make_unique<Parts>(symbols)) {
-  auto file = llvm::object::ObjectFile::createObjectFile(llvm::MemoryBufferRef(object, "kernels"));
-  if (!file) codegen::fail("the object file cannot be read", file.takeError());
-  parts_->linker.loadObject(**file);
+KernelCode::KernelCode(std::span<const std::string> objects, const codegen::Symbols& symbols)
+    : parts_(std::make_unique<Parts>(symbols)) {
+  for (const std::string& object : objects) {
+    auto file = llvm::object::ObjectFile::createObjectFile(llvm::MemoryBufferRef(object, "kernels"));
+    if (!file) codegen::fail("the object file cannot be read", file.takeError());
+    parts_->linker.loadObject(**file);
+    for (const llvm::object::SectionRef& s : (*file)->sections())
+      if (s.isText()) parts_->bytes += s.getSize();
+  }
   if (!parts_->linker.hasError()) parts_->linker.finalizeWithMemoryManagerLocking();
   if (parts_->linker.hasError())
     throw CompileError("code generator: the object file cannot be linked: " + parts_->linker.getErrorString().str() + ".");
-  for (const llvm::object::SectionRef& s : (*file)->sections())
-    if (s.isText()) parts_->bytes += s.getSize();
 }
 KernelCode::~KernelCode() = default;
 

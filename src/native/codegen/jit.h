@@ -3,14 +3,14 @@
 #include <llvm/IR/Module.h>
 
 #include <memory>
+#include <span>
 #include <string>
-#include <vector>
 
 #include "native/codegen/context.h"
 
 namespace anadrome::codegen {
 
-/// The machine that code is generated for: this one. One a process, used by one thread at a time.
+/// The machine that code is generated for: this one. One a process; one thread at a time compiles.
 class Host {
  public:
   static Host& instance();
@@ -19,13 +19,14 @@ class Host {
   /// The object file of a module.
   std::string compile(llvm::Module& module) const;
   int vector_bytes() const { return vector_bytes_; }
-  /// Names the processor, its instructions and the version of LLVM: what an object file depends on.
+  /// Names the version of LLVM, the processor and its instructions: what an object file depends on beside the source.
   const std::string& description() const { return description_; }
   ~Host();
 
  private:
   Host();
   struct Parts;
+  Parts& parts() const;
   std::unique_ptr<Parts> parts_;
   int vector_bytes_ = 16;
   std::string description_;
@@ -35,11 +36,11 @@ class Host {
 
 namespace anadrome {
 
-/// Machine code of an object file, linked and executable while this lives.
+/// Machine code of object files, linked and executable while this lives.
 class KernelCode {
  public:
-  /// Throws CompileError when the file cannot be linked.
-  KernelCode(std::string object, const codegen::Symbols& symbols);
+  /// Throws CompileError when a file cannot be linked.
+  KernelCode(std::span<const std::string> objects, const codegen::Symbols& symbols);
   ~KernelCode();
   KernelCode(const KernelCode&) = delete;
   void* address(const std::string& name) const;

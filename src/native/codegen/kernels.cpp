@@ -5,15 +5,142 @@
 
 #include <algorithm>
 #include <mutex>
+#include <unordered_set>
 
 #include "anadrome/error.h"
 #include "native/codegen/jit.h"
+#include "native/codegen/object_cache.h"
+#include "native/emittable.h"
 #include "native/run_kernel.h"
+#include "native/vector_math.h"
 
 namespace anadrome {
 namespace {
 
 constexpr std::size_t most_kept = 2048;
+
+/// Every function that generated code may call on this machine.
+codegen::Symbols all_functions() {
+  codegen::Symbols out;
+  const auto add = [&](const std::optional<MathFunction>& f) {
+    if (f) out[f->symbol] = f->address;
+  };
+  for (const Prim* p : all_primitives()) {
+    if (emission(*p) != Emission::function) continue;
+    for (const DType dtype : {DType::f32, DType::f64}) {
+      for (const int lanes : {2, 4, 8, 16}) add(vector_function(p->name, dtype, lanes));
+      add(scalar_function(p->name, dtype));
+    }
+  }
+  return out;
+}
+
+/// The names of functions, each with a newline behind it.
+std::string lines(const codegen::Symbols& symbols) {
+  std::string out;
+  for (const auto& [name, address] : symbols) out.append(name).append("\n");
+  return out;
+}
+bool has_all(const codegen::Symbols& symbols, std::string_view names) {
+  while (!names.empty()) {
+    const std::size_t end = names.find('\n');
+    if (end == names.npos || !symbols.contains(std::string(names.substr(0, end)))) return false;
+    names.remove_prefix(end + 1);
+  }
+  return true;
+}
+
+/// What a cached object needs beside its own text: the functions there are, and what all objects depend on.
+struct Environment {
+  codegen::Symbols functions = all_functions();
+  /// Which functions there are depends on the libraries of the machine, and decides which of them a kernel calls.
+  std::string text = code_version() + "\n" + codegen::Host::instance().description() + "\n" +
+                     ObjectCache::hash(lines(functions)) + "\n";
+  static const Environment& instance() {
+    static const Environment& environment = *new Environment;  // never destroyed: threads may end after it
+    return environment;
+  }
+};
+
+/// The kernels of some bodies on their way to machine code.
+class Compilation {
+ public:
+  using NewKernel = std::shared_ptr<CompiledKernel>;
+
+  explicit Compilation(std::span<const ProgramPtr> bodies) {
+    for (const ProgramPtr& p : bodies) {
+      auto k = std::make_shared<CompiledKernel>();
+      auto nest = make_loop_nest(*p, host_.vector_bytes());
+      if (!nest) throw CompileError("code generator: the results of a kernel share no loops.");
+      k->nest = std::move(*nest);
+      k->item_nanoseconds = item_nanoseconds(k->nest);
+      k->body = p;
+      kernels_.push_back(std::move(k));
+    }
+  }
+
+  /// Compiles all as one module, which takes less time than one each.
+  void compile() {
+    for (std::size_t i = 0; i < kernels_.size(); ++i) kernels_[i]->name = "kernel_" + std::to_string(i);
+    codegen::Symbols symbols;
+    const std::string all = object(kernels_, symbols);
+    link({&all, 1}, symbols);
+    loaded_ = 0;
+  }
+
+  /// Loads those that are in the cache; compiles and stores the others, each by itself.
+  void compile(ObjectCache& cache) {
+    const Environment& environment = Environment::instance();
+    std::vector<std::string> keys, objects;
+    std::unordered_set<std::string> names;
+    for (const NewKernel& k : kernels_) {
+      keys.push_back(environment.text + to_string(*k->body));
+      k->name = "kernel_" + ObjectCache::hash(keys.back());
+      names.insert(k->name);
+    }
+    if (names.size() < kernels_.size()) return compile();  // hashes collide
+    for (std::size_t i = 0; i < kernels_.size(); ++i) objects.push_back(cached_object(cache, keys[i], kernels_[i]));
+    try {
+      link(objects, environment.functions);
+    } catch (const CompileError&) {
+      compile();  // a file is not what it says
+    }
+  }
+
+  std::span<const NewKernel> kernels() const { return kernels_; }
+  std::int64_t loaded() const { return loaded_; }
+
+ private:
+  std::string object(std::span<const NewKernel> kernels, codegen::Symbols& symbols) const {
+    llvm::LLVMContext context;
+    const auto module = host_.module(context);
+    for (const NewKernel& k : kernels) codegen::emit_kernel(*module, symbols, *k->body, k->nest, k->name);
+    return host_.compile(*module);
+  }
+  std::string cached_object(ObjectCache& cache, const std::string& key, const NewKernel& kernel) {
+    if (auto entry = cache.load(key); entry && has_all(Environment::instance().functions, entry->symbols)) {
+      ++loaded_;
+      return std::move(entry->object);
+    }
+    codegen::Symbols called;
+    std::string out = object({&kernel, 1}, called);
+    cache.store(key, {lines(called), out});
+    return out;
+  }
+  void link(std::span<const std::string> objects, const codegen::Symbols& symbols) {
+    const auto code = std::make_shared<const KernelCode>(objects, symbols);
+    for (const NewKernel& k : kernels_) {
+      k->run = reinterpret_cast<decltype(k->run)>(code->address(k->name));
+      if (!k->run) throw CompileError("code generator: the object file lacks " + k->name + ".");
+      k->code = code;
+      k->code_bytes = code->bytes() / kernels_.size();
+    }
+  }
+
+  codegen::Host& host_ = codegen::Host::instance();
+  std::vector<NewKernel> kernels_;
+  std::int64_t loaded_ = 0;
+};
 
 class Kernels {
  public:
@@ -37,40 +164,23 @@ class Kernels {
   }
   KernelStatistics statistics() {
     const std::lock_guard lock(mutex_);
-    return {static_cast<std::int64_t>(kept_.size()), compiled_, 0};
+    return {static_cast<std::int64_t>(kept_.size()), compiled_, loaded_};
   }
 
  private:
   void compile(const std::vector<ProgramPtr>& bodies) {
     if (kept_.size() > most_kept) std::erase_if(kept_, [](const auto& k) { return k.second.use_count() == 1; });
-    codegen::Host& host = codegen::Host::instance();
-    llvm::LLVMContext context;
-    const auto module = host.module(context);
-    codegen::Symbols symbols;
-    std::vector<std::shared_ptr<CompiledKernel>> made;
-    for (const ProgramPtr& p : bodies) {
-      auto k = std::make_shared<CompiledKernel>();
-      auto nest = make_loop_nest(*p, host.vector_bytes());
-      if (!nest) throw CompileError("code generator: the results of a kernel share no loops.");
-      k->nest = std::move(*nest);
-      k->item_nanoseconds = item_nanoseconds(k->nest);
-      k->body = p;
-      k->name = "kernel_" + std::to_string(compiled_++);
-      codegen::emit_kernel(*module, symbols, *p, k->nest, k->name);
-      made.push_back(std::move(k));
-    }
-    const auto code = std::make_shared<const KernelCode>(host.compile(*module), symbols);
-    for (auto& k : made) {
-      k->run = reinterpret_cast<decltype(k->run)>(code->address(k->name));
-      k->code = code;
-      k->code_bytes = code->bytes() / made.size();
-      kept_[k->body.get()] = std::move(k);
-    }
+    Compilation compilation(bodies);
+    if (ObjectCache* cache = ObjectCache::of_process()) compilation.compile(*cache);
+    else compilation.compile();
+    loaded_ += compilation.loaded();
+    compiled_ += static_cast<std::int64_t>(bodies.size()) - compilation.loaded();
+    for (const auto& k : compilation.kernels()) kept_[k->body.get()] = k;
   }
 
   std::mutex mutex_;
   std::unordered_map<const Program*, KernelPtr> kept_;
-  std::int64_t compiled_ = 0;
+  std::int64_t compiled_ = 0, loaded_ = 0;
 };
 
 }  // namespace
