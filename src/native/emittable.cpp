@@ -1,4 +1,4 @@
-// can_emit: the table of primitives with emission.
+// can_emit and kernel_reasons: the tables of primitives with and without emission.
 #include "native/emittable.h"
 
 #include <algorithm>
@@ -35,6 +35,59 @@ bool in(const std::array<const Prim*, n>& list, const Prim& p) {
   return std::find(list.begin(), list.end(), &p) != list.end();
 }
 
+// Times: of one float32 on one thread, among 1,000,000; a loop kernel that only multiplies takes 0.13 ns (docs/kernels.md).
+constexpr std::string_view ordered = "each result needs the one before it: 4 to 6 ns, in columns 0.3 ns",
+                           indexed = "bound by reads and writes at random places: 6 to 9 ns, rows as fast as copies; "
+                                     "updates of one place keep their order",
+                           windows = "2 to 6 ns a result, the windows of a row together",
+                           special = "hundreds of operations with branches: 130 to 970 ns",
+                           copies = "copies at the speed of memory: 0.13 to 0.33 ns",
+                           gone = "is replaced before fusion";
+constexpr std::string_view computed_starts = "starts that are not numbers", integers = "integers";
+
+constexpr std::array reasons = {
+    KernelReason{&prim::sort, "", "20 ns: a pass saved is nothing beside it"},
+    KernelReason{&prim::top_k, "", "2.9 ns: a pass saved is little beside it"},
+    KernelReason{&prim::argmax, "", "as fast as reading: 0.1 to 0.6 ns"},
+    KernelReason{&prim::argmin, "", "as fast as reading: 0.1 to 0.6 ns"},
+    KernelReason{&prim::cumsum, "", ordered},
+    KernelReason{&prim::cumprod, "", ordered},
+    KernelReason{&prim::cummax, "", ordered},
+    KernelReason{&prim::cummin, "", ordered},
+    KernelReason{&prim::cumlogsumexp, "", "an exponential and a logarithm each, in order: 16 ns"},
+    KernelReason{&prim::gather, "", indexed},
+    KernelReason{&prim::scatter, "", indexed},
+    KernelReason{&prim::scatter_add, "", indexed},
+    KernelReason{&prim::scatter_mul, "", indexed},
+    KernelReason{&prim::scatter_min, "", indexed},
+    KernelReason{&prim::scatter_max, "", indexed},
+    KernelReason{&prim::reduce_window_sum, "", windows},
+    KernelReason{&prim::reduce_window_max, "", windows},
+    KernelReason{&prim::reduce_window_min, "", windows},
+    KernelReason{&prim::polygamma, "", special},
+    KernelReason{&prim::zeta, "", special},
+    KernelReason{&prim::igamma, "", special},
+    KernelReason{&prim::igammac, "", special},
+    KernelReason{&prim::igamma_grad_a, "", special},
+    KernelReason{&prim::betainc, "", special},
+    KernelReason{&prim::nextafter, "", "4 ns; met where rounding is studied, not where speed counts"},
+    KernelReason{&prim::reduce_precision, "", "a pass at the speed of memory: 0.15 ns"},
+    KernelReason{&prim::threefry2x32, "", "20 rounds with two results: 3.2 ns"},
+    KernelReason{&prim::zero_tangent, "", gone},
+    KernelReason{&prim::psum, "", gone},
+    KernelReason{&prim::axis_index, "", gone},
+    KernelReason{&prim::call, "", gone},
+    KernelReason{&prim::dynamic_slice, computed_starts, copies},
+    KernelReason{&prim::dynamic_update_slice, computed_starts, copies},
+    KernelReason{&prim::dynamic_add_slice, computed_starts, copies},
+    KernelReason{&prim::add_slice, "steps other than 1, and b1", copies},
+    KernelReason{&prim::pad, "gaps along axes that loops run through", "0.5 ns"},
+    KernelReason{&prim::dot_general, integers, "33 thousand million products a second"},
+    KernelReason{&prim::rem, integers, "processors divide one integer at a time: 2.4 ns"},
+    KernelReason{&prim::pow, "integers", "multiplications that follow from the exponent: 16 ns"},
+    KernelReason{&prim::exp2, "16-bit floats", "rounds a product on the way: twice the time of a function on numbers"},
+};
+
 bool all_ones(const Ints& list) {
   return std::all_of(list.begin(), list.end(), [](std::int64_t v) { return v == 1; });
 }
@@ -61,6 +114,8 @@ Emission emission(const Prim& p) {
   if (in(instructions, p)) return Emission::instructions;
   return in(functions, p) ? Emission::function : Emission::none;
 }
+
+std::span<const KernelReason> kernel_reasons() { return reasons; }
 
 bool can_emit(const Program& program, const Equation& e) {
   if (e.prim == &prim::dot_general) return is_float(program.type(e.results[0]).dtype);

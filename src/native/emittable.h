@@ -4,8 +4,7 @@
 
 namespace anadrome {
 
-/// True when the equation can be part of a loop kernel. The rest runs on the kernels of `eval`, for the reasons that
-/// the table test lists.
+/// True when the equation can be part of a loop kernel. The rest runs on the kernels of `eval`: see kernel_reasons.
 bool can_emit(const Program& program, const Equation& e);
 
 /// How an elementwise primitive is emitted.
@@ -15,5 +14,14 @@ enum class Emission : std::uint8_t {
   function       // a call of a function on vectors or numbers
 };
 Emission emission(const Prim& prim);
+
+/// Why a primitive, or some of its equations, runs on the kernel of `eval` in a compiled program.
+struct KernelReason {
+  const Prim* prim;
+  std::string_view when;  // which equations; empty: all
+  std::string_view why;   // with what was measured: docs/kernels.md
+};
+/// At most one a primitive; none for those that are always emitted.
+std::span<const KernelReason> kernel_reasons();
 
 }  // namespace anadrome
