@@ -80,12 +80,12 @@ constexpr std::array reasons = {
     KernelReason{&prim::dynamic_slice, computed_starts, copies},
     KernelReason{&prim::dynamic_update_slice, computed_starts, copies},
     KernelReason{&prim::dynamic_add_slice, computed_starts, copies},
-    KernelReason{&prim::add_slice, "steps other than 1, and b1", copies},
+    KernelReason{&prim::add_slice, "steps other than 1, and b1", "a pass over the part that changes: 0.5 ns"},
     KernelReason{&prim::pad, "gaps along axes that loops run through", "0.5 ns"},
     KernelReason{&prim::dot_general, integers, "33 thousand million products a second"},
     KernelReason{&prim::rem, integers, "processors divide one integer at a time: 2.4 ns"},
     KernelReason{&prim::pow, "integers", "multiplications that follow from the exponent: 16 ns"},
-    KernelReason{&prim::exp2, "16-bit floats", "rounds a product on the way: twice the time of a function on numbers"},
+    KernelReason{&prim::exp2, "16-bit floats", "rounds a product on the way: 5.5 ns of bf16, 23 ns of f16"},
 };
 
 bool all_ones(const Ints& list) {
