@@ -51,6 +51,30 @@ struct RunningLogSum {
   }
 };
 
+/// Rows that lie behind each other, several at a time: their chains of dependent steps overlap.
+template <class T, class State> void scan_rows(const EvalIn& in, std::int64_t n, bool reverse) {
+  constexpr std::int64_t together = 4;
+  const std::int64_t rows = in.in[0].elements() / n;
+  const T* x = static_cast<const T*>(in.x[0]);
+  T* y = static_cast<T*>(in.y[0]);
+  std::int64_t row = 0;
+  for (; row + together <= rows; row += together) {
+    State state[together];
+    for (std::int64_t i = 0; i < n; ++i)
+      for (std::int64_t r = 0; r < together; ++r) {
+        const std::int64_t at = (row + r) * n + (reverse ? n - 1 - i : i);
+        y[at] = state[r].next(x[at]);
+      }
+  }
+  for (; row < rows; ++row) {
+    State state;
+    for (std::int64_t i = 0; i < n; ++i) {
+      const std::int64_t at = row * n + (reverse ? n - 1 - i : i);
+      y[at] = state.next(x[at]);
+    }
+  }
+}
+
 template <class T, class State> void scan_columns(const EvalIn& in) {
   constexpr std::int64_t block = 64;
   const Shape& shape = in.in[0].shape;
@@ -58,6 +82,7 @@ template <class T, class State> void scan_columns(const EvalIn& in) {
   const std::int64_t n = shape[axis], inner = row_major(shape)[axis];
   if (shape.elements() == 0) return;
   const std::int64_t outer = shape.elements() / (n * inner), step = reverse ? -inner : inner;
+  if (inner == 1) return scan_rows<T, State>(in, n, reverse);
   for (std::int64_t o = 0; o < outer; ++o)
     for (std::int64_t c = 0; c < inner; c += block) {
       const std::int64_t first = (o * n + (reverse ? n - 1 : 0)) * inner + c,

@@ -141,6 +141,15 @@ TEST(Scan, ForwardsAndInReverseOnEveryAxis) {
   EXPECT_EQ(floats(diff(array({1, 4, 9, 16}), 2)), (Floats{2, 2}));
 }
 
+TEST(Scan, RowsAreColumnsOfTheTranspose) {
+  for (std::int64_t rows : {1, 3, 4, 6, 9}) {
+    const Array x = randoms({rows, 37});
+    for (const bool reverse : {false, true})
+      for (const auto scan : {op::cumsum, op::cumprod, op::cummax, op::cummin, op::cumlogsumexp})
+        EXPECT_EQ(floats(scan(x, 1, reverse)), floats(transpose(scan(transpose(x), 0, reverse)))) << rows;
+  }
+}
+
 TEST(Arg, IsTheFirstOfTiesAndOfNaNsInRowsOfAnyLength) {
   std::mt19937 engine(3);
   for (const int n : {1, 2, 63, 64, 127, 128, 129, 200, 1000})
