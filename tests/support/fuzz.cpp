@@ -84,7 +84,7 @@ int environment(const char* name, int otherwise) {
 
 thread_local char crash_text[80];
 
-void show_crash(int signal_number) {
+[[maybe_unused]] void show_crash(int signal_number) {  // the sanitizers show crashes themselves
   const auto written = write(STDERR_FILENO, crash_text, std::strlen(crash_text));
   static_cast<void>(written);
   signal(signal_number, SIG_DFL);
