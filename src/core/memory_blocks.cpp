@@ -93,6 +93,8 @@ Buffer* make_large(std::size_t bytes) {
 }
 
 Buffer* make_plain(std::size_t bytes) {
+  constexpr std::size_t most = std::size_t{1} << 39;  // beyond it the sanitizers' operator new ends the program
+  if (bytes > most) return nullptr;
   void* memory = new_aligned(bytes ? bytes : 1);
   return header(memory, memory, bytes, Buffer::Origin::plain, [&] { free_aligned(memory); });
 }
