@@ -293,7 +293,7 @@ std::shared_ptr<const Executable> compile_native(const Program& program, const C
                                                  std::span<const bool> donated) {
   Program optimized = optimize(program, {options.structured_tangents});
   const auto can_loop = [](const Program& body) { return make_loop_nest(body, vector_bytes()).has_value(); };
-  Fused steps = fuse(optimized, {.can_emit = can_emit, .can_loop = can_loop});
+  Fused steps = fuse(optimized, {.can_emit = can_emit, .can_loop = can_loop, .donated = donated});
   return std::make_shared<NativeExecutable>(std::move(optimized), std::move(steps), donated);
 }
 

@@ -55,6 +55,7 @@ class Fuser {
   }
 
   Fused run() {
+    find_picked();
     for (std::size_t i = program_.equations.size(); i-- > 0;) {
       role_[i] = role(program_.equations[i]);
       place(static_cast<std::uint32_t>(i));
@@ -143,6 +144,39 @@ class Fuser {
     for (int k = 0; k < type(v).rank(); ++k)
       if (!classes_.unrolled(v, k)) space.push_back(classes_.of(v, k));
   }
+  /// Marks what is computed from single elements of long arrays that a run may write over.
+  void find_picked() {
+    picked_.assign(program_.equations.size(), false);
+    if (std::none_of(options_.donated.begin(), options_.donated.end(), [](bool d) { return d; })) return;
+    std::vector<bool> given(program_.types.size()), picked(program_.types.size());  // by variable
+    std::size_t argument = 0;
+    for (const auto* list : {&program_.captures, &program_.inputs})
+      for (VarId v : *list) given[v] = argument < options_.donated.size() && options_.donated[argument], ++argument;
+    for (std::size_t i = 0; i < program_.equations.size(); ++i) {
+      const Equation& e = program_.equations[i];
+      if (e.results.size() != 1) {
+        for (VarId v : e.results) given[v] = true;
+        continue;
+      }
+      const VarId y = e.results[0];
+      bool uses = false, picks = false;
+      for (const Atom& a : e.operands) {
+        if (!a.is_var()) continue;
+        uses |= given[a.var];
+        picks |= picked[a.var] || (given[a.var] && has_loops(a.var));
+      }
+      given[y] = uses;
+      picked_[i] = picked[y] = picks && !has_loops(y) && !is_reduction(*e.prim);
+    }
+  }
+  static bool has_loops(const Space& s) {
+    return std::any_of(s.begin(), s.end(), [](int c) { return c != AxisClasses::none; });
+  }
+  bool has_loops(VarId v) const {
+    Space s;
+    add_axes(s, v);
+    return has_loops(s);
+  }
   Space space(const Equation& e) const {
     Space out;
     if (is_reduction(*e.prim)) add_axes(out, e.operands[0].var);
@@ -193,6 +227,7 @@ class Fuser {
         if (!nodes_[n].kernel) kept = true;
         else if (std::find(kernels.begin(), kernels.end(), n) == kernels.end()) kernels.push_back(n);
       }
+    if (picked_[i]) kept |= std::erase_if(kernels, [&](int n) { return has_loops(nodes_[n].space); }) != 0;
     if (role_[i] == Role::free) {
       bool all = true;
       for (int n : kernels) all &= has_room(n, i) ? (join(i, n), true) : false;
@@ -471,6 +506,7 @@ class Fuser {
   std::vector<bool> is_output_;                      // by variable
   std::vector<std::int64_t> defined_;                // by variable: its equation, or -1
   std::vector<bool> seen_;
+  std::vector<bool> picked_;  // by equation
 };
 
 }  // namespace

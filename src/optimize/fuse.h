@@ -1,5 +1,7 @@
 // fuse: equations that share a loop become one equation, a loop kernel.
 #pragma once
+#include <span>
+
 #include "optimize/axis_classes.h"
 
 namespace anadrome {
@@ -15,6 +17,9 @@ struct FuseOptions {
   CanEmit can_emit = nullptr;
   /// Says whether a body can be run in one nest of loops; a group that cannot stays as it was.
   bool (*can_loop)(const Program& body) = nullptr;
+  /// By argument: a run may write over it. What reads such memory at fixed places is computed before the loops that could
+  /// then write over it.
+  std::span<const bool> donated = {};
   /// Most equations of a kernel; compile time grows faster than a kernel does.
   int most_equations = 64;
   /// Most vector operations of a kernel, where short axes are unrolled.

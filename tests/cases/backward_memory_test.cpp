@@ -45,6 +45,26 @@ TEST(BackwardMemory, ABufferFilledSlotBySlotHasTheRightGradient) {
 
 // ---- donated arguments
 
+TEST(BackwardMemory, ADonatedArrayReadBetweenTwoUpdatesIsStillUpdatedInPlace) {
+  const auto f = jit(
+      [](const Array& x) {
+        const Array a = exp(x);
+        Array s = a[0];
+        for (int i = 1; i < 8; ++i) s = s + a[128 * i];
+        return a * s;
+      },
+      {.donate = {0}});
+  const auto memory = f.lower(abstract(f32, {2 * mebibyte})).compile().memory_analysis();
+  EXPECT_LT(memory.temp_size_in_bytes, 1024);
+  EXPECT_EQ(memory.alias_size_in_bytes, 8 * mebibyte);
+  const Array x = zeros({1024}, f32) + 0.5f;
+  const float one = jit([](const Array& v) { return exp(v); })(scalar(0.5f)).item<float>();
+  const void* place = x.span<float>().data();
+  const Array y = f(x);
+  EXPECT_EQ(y.span<float>().data(), place);
+  for (float v : y.to_vector<float>()) EXPECT_NEAR(v, 8 * one * one, 1e-4);
+}
+
 TEST(BackwardMemory, ADonatedStateOfSeveralArraysIsUpdatedInPlace) {
   const auto step = jit(
       [](const std::vector<Array>& state, const Array& g) {

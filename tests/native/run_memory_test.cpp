@@ -7,6 +7,7 @@
 #include "anadrome/anadrome.h"
 #include "core/node.h"
 #include "native/counted_heap.h"
+#include "support/random_program.h"
 #include "support/values.h"
 
 namespace anadrome {
@@ -110,6 +111,17 @@ TEST(RunMemory, DonatedArgumentsAreWrittenInPlace) {
     EXPECT_EQ(data(y[0]), place) << s.name;
     EXPECT_LT(difference(y[0], want), 1e-6) << s.name;
     EXPECT_EQ(testing::numbers(other), before) << s.name;
+  }
+}
+
+TEST(RunMemory, DonatedArgumentsChangeNoResult) {
+  for (std::uint32_t seed = 0; seed < 60; ++seed) {
+    const auto p = std::make_shared<const Program>(testing::random_program(seed, 30));
+    const Arrays want = compile(p)->run(testing::random_inputs(*p, seed + 1));
+    bool donated[6];
+    for (int i = 0; i < 6; ++i) donated[i] = (seed >> i & 1) == 0;
+    const Arrays got = compile(p, {}, donated)->run(testing::random_inputs(*p, seed + 1));
+    for (std::size_t k = 0; k < want.size(); ++k) EXPECT_LT(difference(got[k], want[k]), 1e-5) << seed << "\n" << *p;
   }
 }
 
