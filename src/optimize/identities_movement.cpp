@@ -67,12 +67,6 @@ Result transpose(const IdentityIn& in) {
   return std::nullopt;
 }
 
-Result slice(const IdentityIn& in) {
-  if (all_equal(in.as<SliceAttr>().strides, 1))
-    if (auto same = same_shape(in)) return same;
-  return of_uniform(in);
-}
-
 Result rev(const IdentityIn& in) {
   if (in.as<AxesAttr>().axes.empty()) return in.x(0);
   return of_uniform(in);
@@ -101,6 +95,39 @@ std::optional<Ints> static_starts(const IdentityIn& in, std::size_t first, const
     else starts.push_back(std::clamp<std::int64_t>(a.literal.as_integer(), 0, room));
   }
   return starts;
+}
+
+/// A window of an array in which a window was replaced: the replacement, or a window of the array before.
+Result slice_of_updated(const IdentityIn& in) {
+  constexpr int most_updates = 64;
+  const auto& window = in.as<SliceAttr>();
+  const Shape whole = in.type(0).shape;
+  Atom x = in.x(0);
+  for (int n = 0; n < most_updates; ++n) {
+    const Equation* d = in.r.definition(x);
+    if (!d || d->prim != &prim::dynamic_update_slice) break;
+    const Shape part = in.r.type(d->operands[1]).shape;
+    const auto starts = static_starts({in.r, *d, in.out}, 2, whole, part);
+    if (!starts) break;
+    bool same = true, apart = false;
+    for (int k = 0; k < whole.rank(); ++k) {
+      same &= window.start[k] == (*starts)[k] && window.limit[k] == (*starts)[k] + part[k];
+      apart |= window.limit[k] <= (*starts)[k] || (*starts)[k] + part[k] <= window.start[k];
+    }
+    if (same) return d->operands[1];
+    if (!apart) break;
+    x = d->operands[0];
+  }
+  if (x.var == in.x(0).var) return std::nullopt;
+  return in.r.emit(prim::slice, window, {x});
+}
+
+Result slice(const IdentityIn& in) {
+  if (all_equal(in.as<SliceAttr>().strides, 1)) {
+    if (auto same = same_shape(in)) return same;
+    if (auto before = slice_of_updated(in)) return before;
+  }
+  return of_uniform(in);
 }
 
 Result dynamic_slice(const IdentityIn& in) {

@@ -43,6 +43,18 @@ TEST(BackwardMemory, ABufferFilledSlotBySlotHasTheRightGradient) {
   expect_values(jitted(reverse(filled_after_full_reads(4)))(w), {0.69837932223263, 0.2928346202867, 0.0230034272786, 0.0}, 1e-11);
 }
 
+TEST(BackwardMemory, ABufferFilledSlotBySlotKeepsNoCopies) {
+  std::int64_t before = 0;
+  for (int n : {64, 128, 256}) {
+    const std::int64_t bytes = temporary_bytes(grad(filled_by_select(n)), abstract(f64, {}));
+    EXPECT_LE(bytes, 160 * n + 1024) << n;
+    if (before) {
+      EXPECT_LE(bytes, 2 * before + 1024) << n;
+    }
+    before = bytes;
+  }
+}
+
 // ---- donated arguments
 
 TEST(BackwardMemory, ADonatedArrayReadBetweenTwoUpdatesIsStillUpdatedInPlace) {

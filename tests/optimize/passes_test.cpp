@@ -135,6 +135,23 @@ TEST(Simplify, Movement) {
               "{ lambda ; a:f32[2,3,4] . let in (a) }");
 }
 
+TEST(Simplify, WindowsOfReplacedWindows) {
+  const std::string part = "u:f32[2] = slice[start=(2), limit=(4), strides=(1)] a ",
+                    update = "b:f32[4] = dynamic_update_slice a u 1:i32 ";
+  const auto window = [](const char* of, int start) {
+    return "y:f32[2] = slice[start=(" + std::to_string(start) + "), limit=(" + std::to_string(start + 2) + "), strides=(1)] " + of;
+  };
+  expect_simple(part + update + window("b", 1), part, "u");
+  expect_simple(part + update + window("b", 0), part + update + window("b", 0), "y");  // a part of it
+  // Beside the window the array before is read; starts are clamped.
+  const std::string last = "b:f32[4] = dynamic_update_slice a u 9:i32 ";
+  expect_simple(part + last + window("b", 2), part, "u");
+  expect_simple(part + last + window("b", 0), window("a", 0), "y");
+  expect_simple(part + last + "c:f32[4] = dynamic_update_slice b u 0:i32 " + window("c", 2), part, "u");
+  const std::string moved = "k:i32[] = reduce_sum[axes=(0)] i b:f32[4] = dynamic_update_slice a u k ";
+  expect_simple(part + moved + window("b", 1), part + moved + window("b", 1), "y");
+}
+
 TEST(Simplify, ScalarsInPlaceOfArrays) {
   expect_pass([](const Program& p) { return dead_code(simplify(p)); },
               R"({ lambda ; a:f32[4] s:f32[] . let
