@@ -58,7 +58,7 @@ int run_again(std::vector<std::string> arguments) {
 struct Arguments {
   std::string one, inputs, outputs;
   std::vector<std::string> prefixes;
-  bool list = false;
+  bool list = false, schedule = false;
 };
 
 bool chosen(const Workload& workload, const std::vector<std::string>& prefixes) {
@@ -76,11 +76,14 @@ int run(const Arguments& arguments) {
     if (arguments.list) {
       std::cout << name << '\n';
     } else if (!arguments.one.empty()) {
-      print(workload.run(Bench(name, arguments.inputs, arguments.outputs)));
+      const Figures figures = workload.run(Bench(name, arguments.inputs, arguments.outputs, arguments.schedule));
+      if (figures.contains("schedule")) std::cout << figures["schedule"].get<std::string>();
+      else print(figures);
     } else {
       std::vector<std::string> again = {"--one", name};
       if (!arguments.inputs.empty()) again.insert(again.end(), {"--inputs", arguments.inputs});
       if (!arguments.outputs.empty()) again.insert(again.end(), {"--outputs", arguments.outputs});
+      if (arguments.schedule) again.push_back("--schedule");
       failed |= run_again(again);
     }
   }
@@ -97,6 +100,7 @@ int main(int count, char** values) {
   app.add_option("--inputs", arguments.inputs, "Read inputs from DIR/NAME/*.npy")->type_name("DIR");
   app.add_option("--outputs", arguments.outputs, "Write results to DIR/NAME/*.npy")->type_name("DIR");
   app.add_flag("--list", arguments.list, "Print names and run nothing");
+  app.add_flag("--schedule", arguments.schedule, "Print what is compiled, with its kernels and steps, and time nothing");
   app.add_option("prefixes", arguments.prefixes, "Run the workloads whose names start so; all without");
   CLI11_PARSE(app, count, values);
   try {

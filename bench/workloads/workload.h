@@ -24,8 +24,8 @@ struct Timing {
 /// One run of one workload: where its inputs come from, and where its outputs go.
 class Bench {
  public:
-  Bench(std::string name, std::filesystem::path inputs, std::filesystem::path outputs)
-      : name_(std::move(name)), inputs_(std::move(inputs)), outputs_(std::move(outputs)) {}
+  Bench(std::string name, std::filesystem::path inputs, std::filesystem::path outputs, bool shows_schedule = false)
+      : name_(std::move(name)), inputs_(std::move(inputs)), outputs_(std::move(outputs)), shows_schedule_(shows_schedule) {}
 
   /// The input `name`: read from INPUTS/workload/name.npy when a folder of inputs was named, else normally
   /// distributed numbers times `scale` plus `shift`. Throws InputError when the file is missing or of another
@@ -33,7 +33,7 @@ class Bench {
   Array input(std::string_view name, const anadrome::Shape& shape, double scale = 1, double shift = 0,
               anadrome::DType dtype = anadrome::f32) const;
 
-  /// Records, compiles and runs `f` on the arguments.
+  /// Records, compiles and runs `f` on the arguments. Where the schedule is asked for, that is all there is to see.
   template <class F, class... A> Figures measure(const F& f, Timing timing, const A&... a) const;
   /// Runs `f` as it is, without jit.
   template <class F, class... A> Figures measure_eager(const F& f, Timing timing, const A&... a) const;
@@ -52,6 +52,7 @@ class Bench {
 
   std::string name_;
   std::filesystem::path inputs_, outputs_;
+  bool shows_schedule_;
   mutable int written_ = 0;
 };
 
@@ -79,6 +80,7 @@ template <class F, class... A> Figures Bench::measure(const F& f, Timing timing,
   const auto recorded = Clock::now();
   const auto compiled = lowered.compile();
   const auto built = Clock::now();
+  if (shows_schedule_) return {{"name", name_}, {"schedule", compiled.text()}};
   const auto jitted = anadrome::jit(f);
   auto result = jitted(a...);
   Figures figures;

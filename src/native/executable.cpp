@@ -127,13 +127,25 @@ std::vector<KernelPtr> NativeExecutable::compiled(const Program& program) {
   return out;
 }
 
+/// The product of a step that writes it transposed.
+std::optional<products::Product> planned_turned(const Program& body, const Type& lhs, const Type& rhs) {
+  const Ints& perm = body.equations[1].as<PermutationAttr>().perm;
+  const Strides steps = row_major(body.type(body.outputs[0]).shape);
+  Strides by_axis = steps;
+  for (int k = 0; k < perm.rank(); ++k) by_axis[static_cast<std::size_t>(perm[k])] = steps[static_cast<std::size_t>(k)];
+  return products::plan_product(body.equations[0].as<DotAttr>(), lhs, rhs, {{}, {}, by_axis});
+}
+
 std::vector<std::optional<products::Product>> NativeExecutable::planned(const Program& program, bool generated) {
   std::vector<std::optional<products::Product>> out(program.equations.size());
   if (!generated) return out;
   for (std::size_t i = 0; i < out.size(); ++i) {
     const Equation& e = program.equations[i];
-    if (e.prim != &prim::dot_general || program.type(e.results[0]).elements() == 0) continue;
-    out[i] = products::plan_product(e.as<DotAttr>(), program.type(e.operands[0]), program.type(e.operands[1]), {});
+    const bool turned = e.prim == &turned_product;
+    if ((!turned && e.prim != &prim::dot_general) || program.type(e.results[0]).elements() == 0) continue;
+    const Type lhs = program.type(e.operands[0]), rhs = program.type(e.operands[1]);
+    if (turned) out[i] = planned_turned(*e.as<CallAttr>().body, lhs, rhs);
+    else out[i] = products::plan_product(e.as<DotAttr>(), lhs, rhs);
   }
   return out;
 }

@@ -12,10 +12,10 @@ namespace anadrome {
 class KernelCode;
 
 struct CompiledKernel {
-  /// Runs [begin, end) of the outermost loop. Pointers: arguments of the body, then results.
+  /// Runs [begin, end) of the loop nest.ranged(). Pointers: arguments of the body, then results.
   void (*run)(char* const* pointers, std::int64_t begin, std::int64_t end) = nullptr;
   LoopNest nest;
-  double item_nanoseconds = 0;  // estimate for one index of the outermost loop
+  double item_nanoseconds = 0;  // estimate for one index of the loop nest.ranged()
   ProgramPtr body;
   std::string name;
   std::size_t code_bytes = 0;

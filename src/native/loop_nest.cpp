@@ -22,6 +22,7 @@ struct RootAxes {
 
 constexpr std::int64_t block_points = 16384;  // of a sum over everything
 constexpr std::int64_t most_blocks = 256;
+constexpr std::int64_t many_columns = 8;      // vectors: so many totals hide the way to memory and back
 constexpr double heavy_operations = 40;  // bodies from here on are not unrolled, and are written once
 
 class NestMaker {
@@ -213,13 +214,20 @@ class NestMaker {
     if (lane_.first == AxisClasses::none) return;
     const auto at = std::find(order_.begin(), order_.end(), lane_);
     const bool reduced = reduced_.count(lane_) != 0;
+    inside_ = !reduced && !reduced_.empty() && extent_.at(lane_) >= many_columns * lanes_ &&
+              operations() < heavy_operations && !has_logical_sums();
     order_.erase(at);
-    const auto end = reduced ? order_.end() : std::find_if(order_.begin(), order_.end(), [&](const Key& k) {
+    const auto end = reduced || inside_ ? order_.end() : std::find_if(order_.begin(), order_.end(), [&](const Key& k) {
       return reduced_.count(k) != 0;
     });
     order_.insert(end, lane_);
   }
 
+  bool has_logical_sums() const {
+    return std::any_of(roots_.begin(), roots_.end(), [&](const RootAxes& r) {
+      return r.reduction && body_.type(r.value).dtype == DType::b1;
+    });
+  }
   double operations() const {
     double n = 0;
     for (const Equation& e : body_.equations) {
@@ -252,8 +260,9 @@ class NestMaker {
       out.lanes = static_cast<int>(std::min<std::uint64_t>(static_cast<std::uint64_t>(out.lanes), std::bit_floor(n)));
       out.overlaps = n % static_cast<std::uint64_t>(out.lanes) != 0;
     }
-    if (out.first_reduced() < static_cast<int>(out.loops.size()) && !heavy) out.unroll = 4;
-    if (!out.loops.empty() && out.first_reduced() == 0)
+    out.lanes_inside_sums = inside_;
+    if (out.first_reduced() < static_cast<int>(out.loops.size()) && !heavy && !inside_) out.unroll = 4;
+    if (!out.loops.empty() && out.first_reduced() == 0 && !inside_)
       out.blocks = std::clamp<std::int64_t>(out.points() / block_points, 1, most_blocks);
     return out;
   }
@@ -283,6 +292,7 @@ class NestMaker {
   std::vector<Key> order_;
   Key lane_{AxisClasses::none, 0};
   int lanes_ = 1;
+  bool inside_ = false;  // the lanes run inside the reduced loops
 };
 
 }  // namespace

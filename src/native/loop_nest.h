@@ -32,13 +32,16 @@ struct Loop {
 };
 
 struct LoopNest {
-  std::vector<Loop> loops;  // outermost first; reduced ones last
+  std::vector<Loop> loops;  // outermost first; reduced ones last, or right before the lanes
   std::vector<NestRoot> roots;
   int lane = -1;   // the loop that runs through lanes; -1: none
   int lanes = 1;   // numbers of a vector
   /// The last vector starts early enough to be whole, and computes some lanes again: half the code. Results must then
   /// not lie over arguments.
   bool overlaps = false;
+  /// The loop of the lanes is kept and runs inside the reduced ones: memory is read row by row, and the totals of many
+  /// columns lie in memory meanwhile.
+  bool lanes_inside_sums = false;
   int unroll = 1;  // copies of the body in the innermost loop of a sum
   /// A sum over everything is cut into this many blocks, whose partial sums are added at the end. Does not depend on
   /// the number of threads.
@@ -55,6 +58,8 @@ struct LoopNest {
     while (d < static_cast<int>(loops.size()) && !loops[static_cast<std::size_t>(d)].reduced) ++d;
     return d;
   }
+  /// The loop of which a call of the kernel runs a range.
+  int ranged() const { return lanes_inside_sums && first_reduced() == 0 ? lane : 0; }
 };
 
 /// The nest for a body, on vectors of `vector_bytes`; empty where the results do not share loops.

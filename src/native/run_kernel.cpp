@@ -12,9 +12,9 @@ namespace {
 
 constexpr double nanoseconds_per_operation = 0.6;  // of one vector operation, with the memory that it touches
 
-/// The outermost loop moves in whole vectors, and in whole copies of an unrolled body.
+/// The loop that is cut into ranges moves in whole vectors, and in whole copies of an unrolled body.
 std::int64_t step(const LoopNest& nest) {
-  const bool lanes_outermost = nest.lane == 0;
+  const bool lanes_outermost = nest.lane == nest.ranged();
   const bool sum_outermost = nest.loops[0].reduced && nest.loops.size() == 1;
   return (lanes_outermost ? nest.lanes : 1) * (sum_outermost ? nest.unroll : 1);
 }
@@ -89,7 +89,8 @@ void run_blocks(const CompiledKernel& kernel, char* const* pointers, char* scrat
 
 double item_nanoseconds(const LoopNest& nest) {
   double points = 1;
-  for (std::size_t d = 1; d < nest.loops.size(); ++d) points *= static_cast<double>(nest.loops[d].extent);
+  for (int d = 0; d < static_cast<int>(nest.loops.size()); ++d)
+    if (d != nest.ranged()) points *= static_cast<double>(nest.loops[static_cast<std::size_t>(d)].extent);
   return points * nest.operations * nanoseconds_per_operation / nest.lanes;
 }
 
@@ -105,8 +106,9 @@ void run_kernel(const CompiledKernel& kernel, char* const* pointers, char* scrat
   const LoopNest& nest = kernel.nest;
   if (nest.loops.empty()) return kernel.run(pointers, 0, 1);
   if (has_blocks(kernel)) return run_blocks(kernel, pointers, scratch);
-  const std::int64_t n = nest.loops[0].extent;
-  if (nest.loops[0].reduced) return kernel.run(pointers, 0, n);
+  const Loop& ranged = nest.loops[static_cast<std::size_t>(nest.ranged())];
+  const std::int64_t n = ranged.extent;
+  if (ranged.reduced) return kernel.run(pointers, 0, n);
   const double item = kernel.item_nanoseconds;
   if (!worth_spreading(item * static_cast<double>(n))) return kernel.run(pointers, 0, n);
   parallel_ranges(n, item, [&](std::int64_t begin, std::int64_t end) { kernel.run(pointers, begin, end); }, step(nest));

@@ -46,10 +46,13 @@ class Fuser {
  public:
   Fuser(const Program& program, const FuseOptions& options)
       : program_(program), options_(options), classes_(program), nodes_of_(program.equations.size()),
-        role_(program.equations.size()), home_(program.equations.size(), -1), readers_(program.types.size()), is_output_(program.types.size()) {
-    for (std::uint32_t i = 0; i < program.equations.size(); ++i)
+        role_(program.equations.size()), home_(program.equations.size(), -1), readers_(program.types.size()), is_output_(program.types.size()),
+        defined_(program.types.size(), -1) {
+    for (std::uint32_t i = 0; i < program.equations.size(); ++i) {
+      for (VarId v : program.equations[i].results) defined_[v] = static_cast<std::int64_t>(i);
       for (const Atom& a : program.equations[i].operands)
         if (a.is_var() && (readers_[a.var].empty() || readers_[a.var].back() != i)) readers_[a.var].push_back(i);
+    }
     for (const Atom& a : program.outputs)
       if (a.is_var()) is_output_[a.var] = true;
   }
@@ -219,6 +222,13 @@ class Fuser {
 
   void place(std::uint32_t i) {
     const Equation& e = program_.equations[i];
+    if (turns_product(i)) role_[i] = Role::step;
+    if (role_[i] == Role::step && e.prim == &prim::dot_general && is_turned(i)) {
+      const int node = nodes_of_[readers_[e.results[0]][0]][0];
+      join(i, node);
+      home_[i] = node;
+      return;
+    }
     if (role_[i] == Role::step) return new_node(i, false);
     std::vector<int> kernels;
     bool kept = std::any_of(e.results.begin(), e.results.end(), [&](VarId v) { return is_output_[v]; });
@@ -238,6 +248,25 @@ class Fuser {
       return join(i, kernels[0]);
     if (const int n = shared_kernel(i, kernels); n >= 0) return join(i, n);
     new_node(i, true);
+  }
+
+  /// True for a transpose that the product which it reads can do, writing its result so.
+  bool turns_product(std::uint32_t i) const {
+    const Equation& e = program_.equations[i];
+    if (e.prim != &prim::transpose || !e.operands[0].is_var()) return false;
+    const VarId x = e.operands[0].var;
+    if (defined_[x] < 0 || readers_[x].size() != 1 || is_output_[x]) return false;
+    const Equation& dot = program_.equations[static_cast<std::size_t>(defined_[x])];
+    if (dot.prim != &prim::dot_general || !is_float(type(x).dtype) || role(dot) != Role::step) return false;
+    if (!dot.operands[0].is_var() || !dot.operands[1].is_var() || dot.operands[0] == dot.operands[1]) return false;
+    const FreeAxes free = free_axes(program_, dot);
+    const std::int64_t rank = type(x).rank(), last = e.as<PermutationAttr>().perm[type(x).rank() - 1];
+    if (free.rhs.rank() && last == rank - 1) return true;
+    return free.lhs.rank() && last == rank - free.rhs.rank() - 1;
+  }
+  bool is_turned(std::uint32_t dot) const {
+    const auto& readers = readers_[program_.equations[dot].results[0]];
+    return readers.size() == 1 && turns_product(readers[0]);
   }
 
   void new_node(std::uint32_t i, bool kernel) {
@@ -438,9 +467,6 @@ class Fuser {
   bool exported(std::uint32_t e, int node) const { return home_[e] == node; }
 
   Fused build() {
-    defined_.assign(program_.types.size(), -1);
-    for (std::size_t i = 0; i < program_.equations.size(); ++i)
-      for (VarId v : program_.equations[i].results) defined_[v] = static_cast<std::int64_t>(i);
     Fused out;
     out.program.types = program_.types;
     out.program.captures = program_.captures;
@@ -464,6 +490,11 @@ class Fuser {
         out.members.push_back(members);
         return;
       }
+    }
+    if (!nodes_[n].kernel && members.size() == 2) {
+      out.program.equations.push_back(turned_product_equation(program_, members[0], members[1]));
+      out.members.push_back(members);
+      return;
     }
     std::unordered_map<VarId, VarId> renamed;  // results that another node exports
     for (std::uint32_t m : members) {

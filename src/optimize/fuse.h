@@ -10,6 +10,10 @@ namespace anadrome {
 /// point by point in one nest of loops. Not in the list of primitives: programs that users see do not contain it.
 extern const Prim loop_kernel;
 
+/// The primitive of a product that writes its result transposed. Its attributes (CallAttr) hold the body: dot_general,
+/// then transpose. Made where one of the last axes of the factors is the last one of the result.
+extern const Prim turned_product;
+
 /// Says whether the code generator can compute an equation.
 using CanEmit = bool (*)(const Program& program, const Equation& e);
 

@@ -1,4 +1,5 @@
-// kernel_equation: closes a group of equations into a program. Also the rules of the primitive `loop_kernel`.
+// kernel_equation: closes a group of equations into a program. Also the rules of the primitives `loop_kernel` and
+// `turned_product`.
 #include "optimize/fuse_body.h"
 
 #include <cstring>
@@ -35,16 +36,16 @@ class BodyMaker {
     for (VarId v : e.results) made_.push_back(v);
     body_.equations.push_back(std::move(copy));
   }
-  Equation finish(const std::vector<VarId>& results) {
+  Equation finish(const Prim& prim, const std::vector<VarId>& results) {
     for (VarId v : results) {
       body_.outputs.push_back(Atom::variable(v));
       equation_.results.push_back(v);
     }
     const Equation& last = body_.equations.back();
-    equation_.prim = &loop_kernel;
+    equation_.prim = &prim;
     equation_.region = last.region;
     equation_.origin = last.origin;
-    equation_.attrs = CallAttr{"kernel", {intern(std::move(body_)), program_.sources}};
+    equation_.attrs = CallAttr{std::string(prim.name), {intern(std::move(body_)), program_.sources}};
     return std::move(equation_);
   }
 
@@ -108,7 +109,14 @@ Equation kernel_equation(const Program& program, const std::vector<std::uint32_t
                          const std::vector<VarId>& results) {
   BodyMaker maker(program);
   for (std::uint32_t m : members) maker.add(program.equations[m]);
-  return maker.finish(results);
+  return maker.finish(loop_kernel, results);
+}
+
+Equation turned_product_equation(const Program& program, std::uint32_t dot, std::uint32_t transpose) {
+  BodyMaker maker(program);
+  maker.add(program.equations[dot]);
+  maker.add(program.equations[transpose]);
+  return maker.finish(turned_product, {program.equations[transpose].results[0]});
 }
 
 bool may_overwrite(const Program& body, std::size_t input, std::size_t output) {
@@ -129,6 +137,18 @@ bool may_overwrite(const Program& body, std::size_t input, std::size_t output) {
 // loop_kernel: the equations of its body, point by point in one nest of loops.
 constinit const Prim loop_kernel = {
     .name = "loop_kernel",
+    .work = Work::call,
+    .type = kernel_types,
+    .eval = eval_kernel,
+    .jvp = compiled_only,
+    .transpose = compiled_only,
+    .batch = compiled_only,
+    .cost = cost_kernel,
+};
+
+// turned_product: a product, then a transpose, in one step.
+constinit const Prim turned_product = {
+    .name = "turned_product",
     .work = Work::call,
     .type = kernel_types,
     .eval = eval_kernel,

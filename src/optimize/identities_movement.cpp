@@ -154,6 +154,39 @@ Result reduce(const IdentityIn& in) {
   return std::nullopt;
 }
 
+/// The axes of x as those of the operand of the transpose that makes x; none where the free axes change their order.
+std::optional<Ints> untransposed(const Ints& axes, const Ints& perm, const Ints& contracted, const Ints& batch) {
+  std::int64_t last = -1;
+  for (std::int64_t k = 0; k < perm.rank(); ++k) {
+    const auto has = [&](const Ints& list) { return std::find(list.begin(), list.end(), k) != list.end(); };
+    if (has(contracted) || has(batch)) continue;
+    if (perm[static_cast<int>(k)] < last) return std::nullopt;
+    last = perm[static_cast<int>(k)];
+  }
+  Ints out;
+  for (std::int64_t k : axes) out.push_back(perm[static_cast<int>(k)]);
+  return out;
+}
+
+/// A product reads its operands in any order of axes.
+Result dot_general(const IdentityIn& in) {
+  DotAttr dot = in.as<DotAttr>();
+  for (const std::size_t side : {0, 1}) {
+    const Equation* d = in.made_by(side, prim::transpose);
+    if (!d) continue;
+    Ints& contracted = side ? dot.contract_rhs : dot.contract_lhs;
+    Ints& batch = side ? dot.batch_rhs : dot.batch_lhs;
+    const Ints perm = d->as<PermutationAttr>().perm;
+    const auto contracted_there = untransposed(contracted, perm, contracted, batch);
+    if (!contracted_there) continue;
+    batch = *untransposed(batch, perm, contracted, batch);
+    contracted = *contracted_there;
+    const Atom x = d->operands[0];
+    return side ? in.r.emit(prim::dot_general, dot, {in.x(0), x}) : in.r.emit(prim::dot_general, dot, {x, in.x(1)});
+  }
+  return std::nullopt;
+}
+
 Result stop_gradient(const IdentityIn& in) { return in.x(0); }
 
 Result zero_tangent(const IdentityIn& in) { return in.as_result(Atom::number(Literal::of(0, in.out.dtype))); }
@@ -174,6 +207,7 @@ constexpr std::pair<const Prim*, Identity> table[] = {
     {&prim::reduce_min, reduce},
     {&prim::reduce_and, reduce},
     {&prim::reduce_or, reduce},
+    {&prim::dot_general, dot_general},
     {&prim::stop_gradient, stop_gradient},
     {&prim::zero_tangent, zero_tangent},
 };

@@ -67,7 +67,7 @@ llvm::Value* to_memory(llvm::IRBuilder<>& build, llvm::Value* x, DType dtype);
 llvm::Value* rounded(llvm::IRBuilder<>& build, llvm::Value* x, DType dtype);
 
 /// Writes the kernel `name` of a body into the module: void name(char** pointers, int64 begin, int64 end), which runs
-/// [begin, end) of the outermost loop. Pointers: arguments of the body, then results (or partial sums).
+/// [begin, end) of the loop nest.ranged(). Pointers: arguments of the body, then results (or partial sums).
 void emit_kernel(llvm::Module& module, Symbols& symbols, const Program& body, const LoopNest& nest,
                  const std::string& name);
 

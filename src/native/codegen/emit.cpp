@@ -11,6 +11,8 @@ using llvm::Value;
 
 /// Sums longer than this keep float32 totals in float64.
 constexpr std::int64_t longest_narrow_sum = 4096;
+/// Totals of columns that lie in memory at a time.
+constexpr std::int64_t column_bytes = 16384, most_column_vectors = 64;
 
 class Emitter {
  public:
@@ -74,9 +76,9 @@ class Emitter {
   BasicBlock* new_block(const char* name) { return BasicBlock::Create(module_.getContext(), name, function_); }
   Value* integer(std::int64_t v) { return build_.getInt64(static_cast<std::uint64_t>(v)); }
   int depth_count() const { return static_cast<int>(nest_.loops.size()); }
-  Value* first(int d) { return d == 0 ? static_cast<Value*>(function_->getArg(1)) : integer(0); }
+  Value* first(int d) { return d == nest_.ranged() ? static_cast<Value*>(function_->getArg(1)) : integer(0); }
   Value* last(int d) {
-    return d == 0 ? static_cast<Value*>(function_->getArg(2)) : integer(nest_.loops[static_cast<std::size_t>(d)].extent);
+    return d == nest_.ranged() ? static_cast<Value*>(function_->getArg(2)) : integer(nest_.loops[static_cast<std::size_t>(d)].extent);
   }
 
   /// Writes a loop of index d over [from, to) in steps, if there is a step to do; `body` gives new totals.
@@ -85,7 +87,7 @@ class Emitter {
     BasicBlock *before = build_.GetInsertBlock(), *head = new_block("loop"), *after = new_block("after");
     auto* constant_from = llvm::dyn_cast<llvm::ConstantInt>(from);
     auto* constant_to = llvm::dyn_cast<llvm::ConstantInt>(to);
-    const bool certain = d != 0 && constant_from && constant_to;
+    const bool certain = d != nest_.ranged() && constant_from && constant_to;
     if (certain && constant_from->getSExtValue() >= constant_to->getSExtValue()) {
       head->eraseFromParent();
       after->eraseFromParent();
@@ -161,7 +163,7 @@ class Emitter {
 
   void loops(int d) {
     if (d == depth_count()) return point_stores();
-    if (reduced(d)) return sums(d);
+    if (reduced(d)) return nest_.lanes_inside_sums ? column_sums(d) : sums(d);
     if (d != nest_.lane || nest_.lanes == 1) {
       loop(d, first(d), last(d), 1, {}, [&](const Totals&) { return loops(d + 1), Totals(); });
       return;
@@ -180,9 +182,13 @@ class Emitter {
 
   /// The end of the part of loop d that is done in steps of `step`.
   Value* whole_vectors(int d, std::int64_t step) {
-    if (d != 0) return integer(nest_.loops[static_cast<std::size_t>(d)].extent / step * step);
-    Value* count = build_.CreateSub(last(d), first(d));
-    return build_.CreateAdd(first(d), build_.CreateMul(build_.CreateSDiv(count, integer(step)), integer(step)));
+    if (d != nest_.ranged()) return integer(nest_.loops[static_cast<std::size_t>(d)].extent / step * step);
+    return whole_steps(first(d), last(d), step);
+  }
+  /// The end of the whole steps from `from` to `to`.
+  Value* whole_steps(Value* from, Value* to, std::int64_t step) {
+    Value* count = build_.CreateSub(to, from);
+    return build_.CreateAdd(from, build_.CreateMul(build_.CreateSDiv(count, integer(step)), integer(step)));
   }
 
   Cell value_of(const Element& e, std::int64_t shift, int loop) {
@@ -304,6 +310,90 @@ class Emitter {
     if (total_dtype(e) != e.dtype) x = emit_convert(build_, x, e.dtype, total_dtype(e));
     Value* sum = emit_combine(build_, reduction(e), total_dtype(e), total, x);
     return lanes_are_summed() && frame_.mask ? build_.CreateSelect(frame_.mask, sum, total) : sum;
+  }
+
+  // ---- sums of columns: the lanes run inside what is summed
+
+  /// Some columns at a time: their totals are set to zero, the rows are added, the totals are written.
+  void column_sums(int d) {
+    const int lane = nest_.lane;
+    const std::int64_t count = columns_at_once();
+    const std::vector<Value*> totals = column_memory(count);
+    Value *from = first(lane), *to = last(lane);
+    BasicBlock *before = build_.GetInsertBlock(), *head = new_block("columns"), *after = new_block("after");
+    build_.CreateCondBr(build_.CreateICmpSLT(from, to), head, after);
+    here(head);
+    llvm::PHINode* begin = build_.CreatePHI(build_.getInt64Ty(), 2);
+    begin->addIncoming(from, before);
+    Value* next = build_.CreateAdd(begin, integer(count));
+    Value* end = build_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, next, to);
+    columns(begin, end, [&] {
+      for (std::size_t k = 0; k < sums_.size(); ++k) {
+        const Element& e = sums_[k];
+        build_.CreateStore(reduction_identity(reduction(e), total_dtype(e), total_type(e)), total_at(totals, k, begin));
+      }
+    });
+    add_rows(d, begin, end, totals);
+    columns(begin, end, [&] {
+      for (std::size_t k = 0; k < sums_.size(); ++k)
+        finish_sum(sums_[k], build_.CreateLoad(total_type(sums_[k]), total_at(totals, k, begin)));
+    });
+    begin->addIncoming(next, build_.GetInsertBlock());
+    build_.CreateCondBr(build_.CreateICmpSLT(next, to), head, after);
+    here_at_end_of(after);
+  }
+  void add_rows(int d, Value* begin, Value* end, const std::vector<Value*>& totals) {
+    if (d < nest_.lane) {
+      loop(d, first(d), last(d), 1, {}, [&](const Totals&) { return add_rows(d + 1, begin, end, totals), Totals(); });
+      return;
+    }
+    columns(begin, end, [&] {
+      std::vector<Cell> values;
+      for (const Element& e : sums_) values.push_back(value_of(e, 0, d));
+      point_stores();
+      for (std::size_t k = 0; k < sums_.size(); ++k) {
+        Value* at = total_at(totals, k, begin);
+        Value* total = build_.CreateLoad(total_type(sums_[k]), at);
+        build_.CreateStore(added(sums_[k], total, values[k]), at);
+      }
+    });
+  }
+  /// The lane loop from `begin` to `end`, wherever it is needed: reduced loops that are not open count as open.
+  template <class Body>
+  void columns(Value* begin, Value* end, Body body) {
+    const int lane = nest_.lane;
+    const std::size_t open = frame_.level_block.size();
+    frame_.level_block.resize(static_cast<std::size_t>(lane) + 1, build_.GetInsertBlock());
+    const auto inner = [&](const Totals&) { return body(), Totals(); };
+    Value* whole = has_tail(lane, nest_.lanes) ? whole_steps(begin, end, nest_.lanes) : end;
+    loop(lane, begin, whole, nest_.lanes, {}, inner);
+    if (has_tail(lane, nest_.lanes)) tail(lane, whole, end, {}, inner);
+    frame_.level_block.resize(open);
+  }
+  std::int64_t columns_at_once() {
+    std::int64_t bytes = 0;
+    for (const Element& e : sums_) bytes += static_cast<std::int64_t>(item_size(total_dtype(e)));
+    const std::int64_t lanes = nest_.lanes, extent = nest_.loops[static_cast<std::size_t>(nest_.lane)].extent;
+    return std::min(std::clamp<std::int64_t>(column_bytes / bytes / lanes, 1, most_column_vectors), (extent + lanes - 1) / lanes) * lanes;
+  }
+  /// Memory of the totals, by element of the sums.
+  std::vector<Value*> column_memory(std::int64_t count) {
+    std::vector<Value*> out;
+    const auto place = build_.saveIP();
+    BasicBlock* entry = frame_.level_block[0];
+    build_.SetInsertPoint(entry, entry->begin());
+    for (const Element& e : sums_) {
+      auto* memory = build_.CreateAlloca(llvm::ArrayType::get(compute_type(module_.getContext(), total_dtype(e)), static_cast<std::uint64_t>(count)));
+      memory->setAlignment(llvm::Align(64));
+      out.push_back(memory);
+    }
+    build_.restoreIP(place);
+    return out;
+  }
+  Value* total_at(const std::vector<Value*>& totals, std::size_t k, Value* begin) {
+    here_at_end();
+    Value* column = build_.CreateSub(frame_.index[static_cast<std::size_t>(nest_.lane)], begin);
+    return build_.CreateGEP(compute_type(module_.getContext(), total_dtype(sums_[k])), totals[k], column);
   }
 
   llvm::Module& module_;
