@@ -23,6 +23,7 @@ struct RootAxes {
 constexpr std::int64_t block_points = 16384;  // of a sum over everything
 constexpr std::int64_t most_blocks = 256;
 constexpr std::int64_t many_columns = 8;      // vectors: so many totals hide the way to memory and back
+constexpr double most_tile_operations = 256;  // of the copies of a body in a tile
 constexpr double heavy_operations = 40;  // bodies from here on are not unrolled, and are written once
 
 class NestMaker {
@@ -244,6 +245,38 @@ class NestMaker {
     return std::max(1.0, n);
   }
 
+  // ---- tiles
+
+  /// Elements of v between neighbours along a loop; 0 where v does not run along it.
+  std::int64_t stride_along(VarId v, const Key& loop) const {
+    std::int64_t stride = 1;
+    for (int k = body_.type(v).rank(); k-- > 0; stride *= body_.type(v).shape[k + 1])
+      if (classes_.of(v, k) == loop.first) return stride;
+    return 0;
+  }
+  /// The loop that runs through the memory of values that the lanes cross; the last one of the order if there is none.
+  std::size_t tile_loop(const LoopNest& nest) const {
+    std::vector<VarId> values;
+    for (VarId v : body_.inputs) values.push_back(v);
+    for (const Atom& a : body_.outputs) values.push_back(a.var);
+    for (VarId v : values) {
+      if (stride_along(v, lane_) <= 1 || item_size(body_.type(v).dtype) < 4) continue;
+      for (std::size_t d = 0; d < order_.size(); ++d)
+        if (order_[d] != lane_ && stride_along(v, order_[d]) == 1 && order_[d].second == 0 &&
+            extent_.at(order_[d]) >= nest.lanes)
+          return d;
+    }
+    return order_.size();
+  }
+  void choose_tile(LoopNest& nest) const {
+    const bool vectors = nest.lane >= 0 && nest.lanes >= 4 && lane_.second == 0 && extent_.at(lane_) >= nest.lanes;
+    if (!vectors || !reduced_.empty() || nest.operations * nest.lanes > most_tile_operations) return;
+    const std::size_t d = tile_loop(nest);
+    if (d == order_.size()) return;
+    nest.tile = static_cast<int>(d);
+    nest.overlaps = extent_.at(lane_) % nest.lanes != 0 || extent_.at(order_[d]) % nest.lanes != 0;
+  }
+
   LoopNest build() {
     LoopNest out;
     std::map<Key, int> loop_of;
@@ -261,6 +294,7 @@ class NestMaker {
       out.overlaps = n % static_cast<std::uint64_t>(out.lanes) != 0;
     }
     out.lanes_inside_sums = inside_;
+    choose_tile(out);
     if (out.first_reduced() < static_cast<int>(out.loops.size()) && !heavy && !inside_) out.unroll = 4;
     if (!out.loops.empty() && out.first_reduced() == 0 && !inside_)
       out.blocks = std::clamp<std::int64_t>(out.points() / block_points, 1, most_blocks);

@@ -36,6 +36,9 @@ struct LoopNest {
   std::vector<NestRoot> roots;
   int lane = -1;   // the loop that runs through lanes; -1: none
   int lanes = 1;   // numbers of a vector
+  /// A kept loop whose neighbours lie side by side in values that the lanes do not run along: `lanes` of its indices are
+  /// computed at a time, and such values are read and written in blocks, transposed in registers. -1: none.
+  int tile = -1;
   /// The last vector starts early enough to be whole, and computes some lanes again: half the code. Results must then
   /// not lie over arguments.
   bool overlaps = false;

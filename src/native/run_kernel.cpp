@@ -14,7 +14,7 @@ constexpr double nanoseconds_per_operation = 0.6;  // of one vector operation, w
 
 /// The loop that is cut into ranges moves in whole vectors, and in whole copies of an unrolled body.
 std::int64_t step(const LoopNest& nest) {
-  const bool lanes_outermost = nest.lane == nest.ranged();
+  const bool lanes_outermost = nest.lane == nest.ranged() || nest.tile == nest.ranged();
   const bool sum_outermost = nest.loops[0].reduced && nest.loops.size() == 1;
   return (lanes_outermost ? nest.lanes : 1) * (sum_outermost ? nest.unroll : 1);
 }

@@ -105,7 +105,7 @@ class Emitter {
     }
     frame_.index[static_cast<std::size_t>(d)] = index;
     frame_.level_block.push_back(head);
-    if (d == nest_.lane && nest_.overlaps) frame_.index[static_cast<std::size_t>(d)] = earlier(d, index);
+    if (nest_.overlaps && (d == nest_.lane || d == nest_.tile)) frame_.index[static_cast<std::size_t>(d)] = earlier(d, index);
     const Totals next = body(Totals(phis.begin(), phis.end()));
     Value* stepped = build_.CreateAdd(index, integer(step));
     BasicBlock* end = build_.GetInsertBlock();
@@ -162,10 +162,10 @@ class Emitter {
   bool reduced(int d) const { return nest_.loops[static_cast<std::size_t>(d)].reduced; }
 
   void loops(int d) {
-    if (d == depth_count()) return point_stores();
+    if (d == depth_count()) return nest_.tile >= 0 ? tile_stores() : point_stores();
     if (reduced(d)) return nest_.lanes_inside_sums ? column_sums(d) : sums(d);
     if (d != nest_.lane || nest_.lanes == 1) {
-      loop(d, first(d), last(d), 1, {}, [&](const Totals&) { return loops(d + 1), Totals(); });
+      loop(d, first(d), last(d), d == nest_.tile ? nest_.lanes : 1, {}, [&](const Totals&) { return loops(d + 1), Totals(); });
       return;
     }
     const auto inner = [&](const Totals&) { return loops(d + 1), Totals(); };
@@ -192,23 +192,34 @@ class Emitter {
   }
 
   Cell value_of(const Element& e, std::int64_t shift, int loop) {
-    Place place = e.place;
-    if (shift)
-      for (Affine& a : place)
-        a.constant += shift * a.coefficient[static_cast<std::size_t>(loop)];
-    return evaluator_.at(Atom::variable(nest_.roots[e.root].value), place);
+    return evaluator_.at(Atom::variable(nest_.roots[e.root].value), shift ? shifted(e.place, shift, loop) : e.place);
   }
   /// Everything is computed before anything is written: a result may lie over an argument.
   void point_stores(std::int64_t shift = 0, int loop = 0) {
     std::vector<Cell> values;
     for (const Element& e : stores_) values.push_back(value_of(e, shift, loop));
-    for (std::size_t k = 0; k < stores_.size(); ++k) {
-      Place place = stores_[k].result;
-      if (shift)
-        for (Affine& a : place) a.constant += shift * a.coefficient[static_cast<std::size_t>(loop)];
-      evaluator_.store(stores_[k].root, place, values[k]);
-    }
+    for (std::size_t k = 0; k < stores_.size(); ++k)
+      evaluator_.store(stores_[k].root, shift ? shifted(stores_[k].result, shift, loop) : stores_[k].result, values[k]);
     here_at_end();
+  }
+  /// The points of a tile: a copy of the body for each of its indices.
+  void tile_stores() {
+    std::vector<std::vector<Cell>> values(stores_.size());
+    for (frame_.copy = 0; frame_.copy < nest_.lanes; ++frame_.copy)
+      for (std::size_t k = 0; k < stores_.size(); ++k) values[k].push_back(value_of(stores_[k], frame_.copy, nest_.tile));
+    for (std::size_t k = 0; k < stores_.size(); ++k) {
+      const Element& e = stores_[k];
+      if (evaluator_.stores_tiles(e.root, e.result)) evaluator_.store_tile(e.root, e.result, values[k]);
+      else
+        for (std::size_t u = 0; u < values[k].size(); ++u)
+          evaluator_.store(e.root, shifted(e.result, static_cast<std::int64_t>(u), nest_.tile), values[k][u]);
+    }
+    frame_.copy = 0;
+    here_at_end();
+  }
+  static Place shifted(Place place, std::int64_t shift, int loop) {
+    for (Affine& a : place) a.constant += shift * a.coefficient[static_cast<std::size_t>(loop)];
+    return place;
   }
   void here_at_end() { build_.SetInsertPoint(block()); }
 
@@ -344,7 +355,7 @@ class Emitter {
   }
   void add_rows(int d, Value* begin, Value* end, const std::vector<Value*>& totals) {
     if (d < nest_.lane) {
-      loop(d, first(d), last(d), 1, {}, [&](const Totals&) { return add_rows(d + 1, begin, end, totals), Totals(); });
+      loop(d, first(d), last(d), d == nest_.tile ? nest_.lanes : 1, {}, [&](const Totals&) { return add_rows(d + 1, begin, end, totals), Totals(); });
       return;
     }
     columns(begin, end, [&] {

@@ -67,6 +67,7 @@ Evaluator::Evaluator(llvm::Module& module, Symbols& symbols, const Program& body
 
 void Evaluator::leave(int depth) {
   for (std::size_t l = static_cast<std::size_t>(depth) + 1; l < memo_.size(); ++l) memo_[l].clear();
+  tiles_.clear();
   std::erase_if(splats_, [&](const auto& s) { return s.first.second > depth; });
   std::erase_if(addresses_, [&](const auto& a) { return a.second.level > depth; });
   std::erase_if(integers_, [&](const auto& a) { return a.second.level > depth; });
@@ -473,6 +474,7 @@ Cell Evaluator::load(std::size_t input, const Place& place, int guard) {
   const llvm::Align align(item_size(type.dtype));
   Cell pointer = address(input, type.dtype, from);
   if (guard != no_guard) pointer.level = std::max(pointer.level, guards_[static_cast<std::size_t>(guard)].level);
+  if (guard == no_guard && crosses(type.dtype, from)) return load_tile(input, type.dtype, from);
   const bool lanes = stride != 0 && nest_.lanes > 1;
   if (lanes) pointer.level = std::max(pointer.level, lane_level());
   if (!lanes) {
@@ -516,6 +518,73 @@ Value* Evaluator::load_lanes(Value* base, const Cell& pointer, DType dtype, std:
     x = build_.CreateInsertElement(x, build_.CreateAlignedLoad(element, p, align), static_cast<std::uint64_t>(k));
   }
   return x;
+}
+
+// ---- tiles
+
+bool Evaluator::crosses(DType dtype, const Affine& offset) const {
+  if (nest_.tile < 0 || frame_.mask || item_size(dtype) < 4) return false;
+  return offset.coefficient[static_cast<std::size_t>(nest_.lane)] > 1 && offset.coefficient[static_cast<std::size_t>(nest_.tile)] == 1;
+}
+
+/// Rows of a square block become columns: blocks of 1, 2, 4 ... elements change places across the diagonal.
+static void transpose_block(llvm::IRBuilder<>& build, std::vector<Value*>& rows) {
+  const int n = static_cast<int>(rows.size());
+  for (int block = 1; block < n; block *= 2) {
+    std::vector<int> upper, lower;
+    for (int k = 0; k < n; ++k) {
+      upper.push_back(k & block ? n + k - block : k);
+      lower.push_back(k & block ? n + k : k + block);
+    }
+    for (int i = 0; i < n; ++i) {
+      if (i & block) continue;
+      Value *&a = rows[static_cast<std::size_t>(i)], *&b = rows[static_cast<std::size_t>(i + block)];
+      Value* first = build.CreateShuffleVector(a, b, upper);
+      b = build.CreateShuffleVector(a, b, lower);
+      a = first;
+    }
+  }
+}
+
+Cell Evaluator::load_tile(std::size_t input, DType dtype, Affine from) {
+  from.constant -= frame_.copy;
+  const std::int64_t step = from.coefficient[static_cast<std::size_t>(nest_.lane)];
+  std::vector<std::int64_t> key{static_cast<std::int64_t>(input), from.constant};
+  key.insert(key.end(), from.coefficient.begin(), from.coefficient.end());
+  std::vector<Value*>& tile = tiles_[key];
+  int level = lane_level();
+  if (tile.empty()) {
+    auto* type = llvm::FixedVectorType::get(memory_type(build_.getContext(), dtype), static_cast<unsigned>(nest_.lanes));
+    for (int l = 0; l < nest_.lanes; ++l, from.constant += step) {
+      const Cell pointer = address(input, dtype, from);
+      go(level);
+      tile.push_back(build_.CreateAlignedLoad(type, pointer.value, llvm::Align(item_size(dtype))));
+    }
+    transpose_block(build_, tile);
+    for (Value*& x : tile) x = from_memory(build_, x, dtype);
+  }
+  return {tile[static_cast<std::size_t>(frame_.copy)], true, level};
+}
+
+bool Evaluator::stores_tiles(std::size_t k, const Place& place) const {
+  const Type& type = body_.type(body_.outputs[k]);
+  return crosses(type.dtype, offset(type.shape, place));
+}
+
+void Evaluator::store_tile(std::size_t k, const Place& place, const std::vector<Cell>& copies) {
+  const Type type = body_.type(body_.outputs[k]);
+  Affine to = offset(type.shape, place);
+  std::vector<Value*> rows;
+  for (const Cell& c : copies) rows.push_back(in_lanes(c));
+  go(lane_level());
+  for (Value*& x : rows) x = to_memory(build_, x, type.dtype);
+  transpose_block(build_, rows);
+  for (Value* x : rows) {
+    const Cell pointer = address(body_.inputs.size() + k, type.dtype, to);
+    go(lane_level());
+    build_.CreateAlignedStore(x, pointer.value, llvm::Align(item_size(type.dtype)));
+    to.constant += to.coefficient[static_cast<std::size_t>(nest_.lane)];
+  }
 }
 
 /// Where lanes that are not there are written.

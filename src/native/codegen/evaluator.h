@@ -9,6 +9,7 @@ struct Frame {
   std::vector<llvm::BasicBlock*> level_block;  // [d]: inside loops [0, d)
   std::vector<llvm::Value*> index;             // of loop d; of the lane loop: that of lane 0
   llvm::Value* mask = nullptr;                 // lanes that exist, or null: all do
+  std::int64_t copy = 0;                       // which copy of the body in a tile is written
   llvm::Value* remaining = nullptr;            // how many lanes exist, where mask is set
 };
 
@@ -25,6 +26,10 @@ class Evaluator {
   void leave(int depth);
   /// Writes a value to result `k`.
   void store(std::size_t k, const Place& place, const Cell& value);
+  /// True when result `k` is written in transposed blocks.
+  bool stores_tiles(std::size_t k, const Place& place) const;
+  /// Writes the copies of a tile to result `k`; `place` is that of the first.
+  void store_tile(std::size_t k, const Place& place, const std::vector<Cell>& copies);
   /// The address of element `offset` of pointer number `pointer`, for lane 0.
   Cell address(std::size_t pointer, DType dtype, const Affine& offset);
   Affine offset(const Shape& shape, const Place& place) const;
@@ -52,6 +57,9 @@ class Evaluator {
   Cell load(std::size_t input, const Place& place, int guard);
   llvm::Value* nowhere();
   llvm::Value* load_lanes(llvm::Value* base, const Cell& pointer, DType dtype, std::int64_t stride, int guard);
+  /// True for memory that runs along the tile's loop and not along the lanes.
+  bool crosses(DType dtype, const Affine& offset) const;
+  Cell load_tile(std::size_t input, DType dtype, Affine from);
   Cell number(const Literal& literal);
 
   Range range(const Affine& a) const;
@@ -82,6 +90,7 @@ class Evaluator {
   std::map<std::pair<int, llvm::Value*>, int> guard_of_;
   std::vector<llvm::Value*> base_;
   llvm::Value* nowhere_ = nullptr;
+  std::map<std::vector<std::int64_t>, std::vector<llvm::Value*>> tiles_;  // what load_tile has read, by copy
   std::map<std::vector<std::int64_t>, Cell> addresses_;
   std::map<std::vector<std::int64_t>, Cell> integers_;
 };
