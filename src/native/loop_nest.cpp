@@ -25,6 +25,8 @@ constexpr std::int64_t most_blocks = 256;
 constexpr std::int64_t many_columns = 8;      // vectors: so many totals hide the way to memory and back
 constexpr double most_tile_operations = 256;  // of the copies of a body in a tile
 constexpr double heavy_operations = 40;  // bodies from here on are not unrolled, and are written once
+constexpr double few_operations = 3;  // bodies from here on are written once too if they run through few points:
+constexpr std::int64_t few_points = 65536;
 
 class NestMaker {
  public:
@@ -59,13 +61,19 @@ class NestMaker {
     std::map<int, int> times;
     for (int k = 0; k < type.rank(); ++k) {
       const bool summed = r.reduction && contains(reduced_axes(*r.reduction), k);
-      const int c = classes_.unrolled(r.value, k) ? AxisClasses::none : classes_.of(r.value, k);
+      const int c = unrolls(r.value, k, summed) ? AxisClasses::none : classes_.of(r.value, k);
       if (c == AxisClasses::none && summed && type.shape[k] != 1) return false;
       r.keys.push_back({c, c == AxisClasses::none ? 0 : times[c]++});
       r.reduced.push_back(summed);
     }
     roots_.push_back(std::move(r));
     return true;
+  }
+  /// Slices of an axis that fills vectors are read by a loop: less code than an element each.
+  bool unrolls(VarId v, int axis, bool summed) const {
+    const std::int64_t lanes = vector_bytes_ / static_cast<int>(item_bytes(body_.type(v).dtype));
+    const bool fills = body_.type(v).shape[axis] >= 2 * lanes;
+    return classes_.unrolled(v, axis) && (summed || !fills || !classes_.only_sliced(v, axis));
   }
   static bool contains(const Ints& list, std::int64_t k) { return std::find(list.begin(), list.end(), k) != list.end(); }
 
@@ -288,17 +296,25 @@ class NestMaker {
     if (lane_.first != AxisClasses::none) out.lane = loop_of.at(lane_), out.lanes = lanes_;
     out.operations = operations();
     const bool heavy = out.operations >= heavy_operations;
-    if (heavy && out.lane >= 0 && !out.loops[static_cast<std::size_t>(out.lane)].reduced) {
+    out.lanes_inside_sums = inside_;
+    if (out.first_reduced() < static_cast<int>(out.loops.size()) && !heavy && !inside_ && !is_short_sum(out)) out.unroll = 4;
+    const bool once = heavy || (out.operations >= few_operations && out.points() <= few_points);
+    if (once && out.lane >= 0 && out.unroll == 1 && !inside_) {
       const auto n = static_cast<std::uint64_t>(out.loops[static_cast<std::size_t>(out.lane)].extent);
       out.lanes = static_cast<int>(std::min<std::uint64_t>(static_cast<std::uint64_t>(out.lanes), std::bit_floor(n)));
       out.overlaps = n % static_cast<std::uint64_t>(out.lanes) != 0;
     }
-    out.lanes_inside_sums = inside_;
     choose_tile(out);
-    if (out.first_reduced() < static_cast<int>(out.loops.size()) && !heavy && !inside_) out.unroll = 4;
     if (!out.loops.empty() && out.first_reduced() == 0 && !inside_)
       out.blocks = std::clamp<std::int64_t>(out.points() / block_points, 1, most_blocks);
     return out;
+  }
+  /// True for sums of so few vectors that copies of the body gain nothing.
+  static bool is_short_sum(const LoopNest& nest) {
+    std::int64_t terms = 1;
+    for (const Loop& l : nest.loops) terms *= l.reduced ? l.extent : 1;
+    const bool lanes_summed = nest.lane >= 0 && nest.loops[static_cast<std::size_t>(nest.lane)].reduced;
+    return terms < 16 * (lanes_summed ? nest.lanes : 1);
   }
   NestRoot root(const RootAxes& r, const std::map<Key, int>& loop_of) const {
     NestRoot out;

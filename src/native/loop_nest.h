@@ -39,8 +39,8 @@ struct LoopNest {
   /// A kept loop whose neighbours lie side by side in values that the lanes do not run along: `lanes` of its indices are
   /// computed at a time, and such values are read and written in blocks, transposed in registers. -1: none.
   int tile = -1;
-  /// The last vector starts early enough to be whole, and computes some lanes again: half the code. Results must then
-  /// not lie over arguments.
+  /// The last vector starts early enough to be whole, and computes some lanes again (sums leave them out): half the
+  /// code. Results must then not lie over arguments.
   bool overlaps = false;
   /// The loop of the lanes is kept and runs inside the reduced ones: memory is read row by row, and the totals of many
   /// columns lie in memory meanwhile.

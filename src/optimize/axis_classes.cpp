@@ -64,6 +64,7 @@ AxisClasses::AxisClasses(const Program& program) : program_(program) {
   }
   for (int k = 0; k < slots; ++k) parent_.push_back(k);
   mixed_.resize(static_cast<std::size_t>(slots));
+  sliced_.resize(static_cast<std::size_t>(slots));
   for (const Equation& e : program.equations) relate(e);
 }
 
@@ -81,16 +82,18 @@ int AxisClasses::of(VarId v, int axis) const {
 }
 bool AxisClasses::unrolled(VarId v, int axis) const {
   const std::int64_t extent = program_.type(v).shape[axis];
-  return extent == 1 || (extent <= most_unrolled && mixed_[static_cast<std::size_t>(root(slot(v, axis)))]);
+  const auto r = static_cast<std::size_t>(root(slot(v, axis)));
+  return extent == 1 || (extent <= most_unrolled && (mixed_[r] || sliced_[r]));
 }
+bool AxisClasses::only_sliced(VarId v, int axis) const { return !mixed_[static_cast<std::size_t>(root(slot(v, axis)))]; }
 
 void AxisClasses::join(VarId a, int axis_a, VarId b, int axis_b) {
   const int x = root(slot(a, axis_a)), y = root(slot(b, axis_b));
   if (x == y || program_.type(a).shape[axis_a] != program_.type(b).shape[axis_b]) return;
   parent_[static_cast<std::size_t>(y)] = x;
-  if (mixed_[static_cast<std::size_t>(y)]) mixed_[static_cast<std::size_t>(x)] = true;
+  for (std::vector<bool>* marks : {&mixed_, &sliced_})
+    if ((*marks)[static_cast<std::size_t>(y)]) (*marks)[static_cast<std::size_t>(x)] = true;
 }
-void AxisClasses::mix(VarId v, int axis) { mixed_[static_cast<std::size_t>(root(slot(v, axis)))] = true; }
 
 void AxisClasses::relate_elementwise(const Equation& e) {
   const VarId y = e.results[0];
@@ -99,14 +102,14 @@ void AxisClasses::relate_elementwise(const Equation& e) {
       for (int k = 0; k < program_.type(y).rank(); ++k) join(y, k, a.var, k);
 }
 
-/// `part` is a window of `whole`: axes that it covers run together, the elements along others mix.
-void AxisClasses::relate_window(VarId whole, VarId part) {
+/// `part` is a window of `whole`: axes that it covers run together, the others are marked.
+void AxisClasses::relate_window(VarId whole, VarId part, std::vector<bool>& marks) {
   for (int k = 0; k < program_.type(whole).rank(); ++k) {
     if (program_.type(whole).shape[k] == program_.type(part).shape[k]) {
       join(whole, k, part, k);
     } else {
-      mix(whole, k);
-      mix(part, k);
+      mark(marks, whole, k);
+      mark(marks, part, k);
     }
   }
 }
@@ -200,9 +203,9 @@ bool AxisClasses::relate_movement(const Equation& e) {
   } else if (e.prim == &prim::reshape) {
     if (e.operands[0].is_var()) relate_reshape(e);
   } else if (e.prim == &prim::slice || e.prim == &prim::dynamic_slice) {
-    if (e.operands[0].is_var()) relate_window(e.operands[0].var, y);
+    if (e.operands[0].is_var()) relate_window(e.operands[0].var, y, sliced_);
   } else if (e.prim == &prim::pad) {
-    if (e.operands[0].is_var()) relate_window(e.operands[0].var, y);
+    if (e.operands[0].is_var()) relate_window(e.operands[0].var, y, mixed_);
     for (int k = 0; k < program_.type(y).rank(); ++k)
       if (e.as<PadAttr>().interior[k] != 0) mix(y, k);  // also where the extent stays what it was
   } else if (e.prim == &prim::rev) {
@@ -213,8 +216,8 @@ bool AxisClasses::relate_movement(const Equation& e) {
     }
   } else if (e.prim == &prim::add_slice || e.prim == &prim::dynamic_add_slice ||
              e.prim == &prim::dynamic_update_slice) {
-    if (e.operands[0].is_var()) relate_window(y, e.operands[0].var);
-    if (e.operands[1].is_var()) relate_window(y, e.operands[1].var);
+    if (e.operands[0].is_var()) relate_window(y, e.operands[0].var, mixed_);
+    if (e.operands[1].is_var()) relate_window(y, e.operands[1].var, mixed_);
   } else {
     return false;
   }

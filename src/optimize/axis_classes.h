@@ -39,15 +39,18 @@ class AxisClasses {
   /// True when the elements along the axis are separate values of a kernel: the axis is short, and some equation
   /// mixes them (a slice, a short sum).
   bool unrolled(VarId v, int axis) const;
+  /// True when the only equations that mix them are slices: a loop could run along the axis too.
+  bool only_sliced(VarId v, int axis) const;
 
  private:
   int slot(VarId v, int axis) const { return first_[v] + axis; }
   int root(int slot) const;
   void join(VarId a, int axis_a, VarId b, int axis_b);
-  void mix(VarId v, int axis);
+  void mix(VarId v, int axis) { mark(mixed_, v, axis); }
+  void mark(std::vector<bool>& marks, VarId v, int axis) { marks[static_cast<std::size_t>(root(slot(v, axis)))] = true; }
   void relate(const Equation& e);
   void relate_elementwise(const Equation& e);
-  void relate_window(VarId whole, VarId part);
+  void relate_window(VarId whole, VarId part, std::vector<bool>& marks);
   void relate_reshape(const Equation& e);
   void relate_concatenate(const Equation& e);
   void relate_reduction(const Equation& e);
@@ -57,7 +60,7 @@ class AxisClasses {
   const Program& program_;
   std::vector<int> first_;  // by variable: its first slot
   mutable std::vector<int> parent_;
-  std::vector<bool> mixed_;  // by slot, gathered at roots
+  std::vector<bool> mixed_, sliced_;  // by slot, gathered at roots
 };
 
 }  // namespace anadrome

@@ -105,7 +105,7 @@ class Emitter {
     }
     frame_.index[static_cast<std::size_t>(d)] = index;
     frame_.level_block.push_back(head);
-    if (nest_.overlaps && (d == nest_.lane || d == nest_.tile)) frame_.index[static_cast<std::size_t>(d)] = earlier(d, index);
+    if (nest_.overlaps && (d == nest_.lane || d == nest_.tile)) start_earlier(d, index);
     const Totals next = body(Totals(phis.begin(), phis.end()));
     Value* stepped = build_.CreateAdd(index, integer(step));
     BasicBlock* end = build_.GetInsertBlock();
@@ -117,10 +117,19 @@ class Emitter {
     here(after);
     return merged(totals, next, before, end, certain);
   }
-  /// The index, or that of the last whole vector if that comes before.
-  Value* earlier(int d, Value* index) {
+  /// Sets the index, or that of the last whole vector if that comes before; and which lanes have not been there yet.
+  void start_earlier(int d, Value* index) {
     Value* whole = integer(nest_.loops[static_cast<std::size_t>(d)].extent - nest_.lanes);
-    return build_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, index, whole);
+    Value* from = build_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, index, whole);
+    frame_.index[static_cast<std::size_t>(d)] = from;
+    if (!reduced(d)) return;
+    Value* again = build_.CreateTrunc(build_.CreateSub(index, from), build_.getInt32Ty());
+    fresh_ = build_.CreateICmpSGE(lane_numbers(), build_.CreateVectorSplat(static_cast<unsigned>(nest_.lanes), again));
+  }
+  llvm::Constant* lane_numbers() {
+    std::vector<llvm::Constant*> lanes;
+    for (int k = 0; k < nest_.lanes; ++k) lanes.push_back(build_.getInt32(static_cast<std::uint32_t>(k)));
+    return llvm::ConstantVector::get(lanes);
   }
   /// Totals behind a loop that may not have run.
   Totals merged(const Totals& skipped, const Totals& done, BasicBlock* before, BasicBlock* end, bool certain) {
@@ -143,9 +152,7 @@ class Emitter {
     frame_.index[static_cast<std::size_t>(d)] = from;
     frame_.level_block.push_back(some);
     frame_.remaining = build_.CreateTrunc(build_.CreateSub(to, from), build_.getInt32Ty());
-    std::vector<llvm::Constant*> lanes;
-    for (int k = 0; k < nest_.lanes; ++k) lanes.push_back(build_.getInt32(static_cast<std::uint32_t>(k)));
-    frame_.mask = build_.CreateICmpSLT(llvm::ConstantVector::get(lanes),
+    frame_.mask = build_.CreateICmpSLT(lane_numbers(),
                                        build_.CreateVectorSplat(static_cast<unsigned>(nest_.lanes), frame_.remaining));
     const Totals next = body(totals);
     frame_.mask = nullptr;
@@ -290,6 +297,8 @@ class Emitter {
       return loop(d, first(d), last(d), 1, totals, [&](const Totals& t) { return sum_loops(d + 1, t); });
     const std::int64_t lanes = lanes_are_summed() ? nest_.lanes : 1;
     const std::int64_t copies = nest_.unroll;
+    if (nest_.overlaps && d == nest_.lane)
+      return loop(d, first(d), last(d), lanes, totals, [&](const Totals& t) { return add_points(t, 1, lanes, d); });
     Value* many = has_tail(d, lanes * copies) ? whole_vectors(d, lanes * copies) : last(d);
     Totals out = loop(d, first(d), many, lanes * copies, totals, [&](const Totals& t) { return add_points(t, copies, lanes, d); });
     if (copies > 1 && has_tail(d, lanes * copies)) {
@@ -320,7 +329,8 @@ class Emitter {
     here_at_end();
     if (total_dtype(e) != e.dtype) x = emit_convert(build_, x, e.dtype, total_dtype(e));
     Value* sum = emit_combine(build_, reduction(e), total_dtype(e), total, x);
-    return lanes_are_summed() && frame_.mask ? build_.CreateSelect(frame_.mask, sum, total) : sum;
+    Value* counted = !lanes_are_summed() ? nullptr : nest_.overlaps ? fresh_ : frame_.mask;
+    return counted ? build_.CreateSelect(counted, sum, total) : sum;
   }
 
   // ---- sums of columns: the lanes run inside what is summed
@@ -415,6 +425,7 @@ class Emitter {
   Frame frame_;
   Evaluator evaluator_;
   std::vector<Element> stores_, sums_;
+  Value* fresh_ = nullptr;  // lanes that the last whole vector has not in common with the one before
 };
 
 }  // namespace

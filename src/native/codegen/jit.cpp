@@ -19,10 +19,22 @@
 
 namespace anadrome::codegen {
 
+using MachinePtr = std::unique_ptr<llvm::TargetMachine>;
+
+/// Each thread that compiles needs a machine for itself; those that are free are kept.
 struct Host::Parts {
+  explicit Parts(llvm::orc::JITTargetMachineBuilder b) : builder(std::move(b)) {}
+  MachinePtr take();
+  void give_back(MachinePtr machine) {
+    const std::lock_guard lock(mutex);
+    free.push_back(std::move(machine));
+  }
+
+ private:
   llvm::orc::JITTargetMachineBuilder builder;
-  std::once_flag once;
-  std::unique_ptr<llvm::TargetMachine> machine;
+  std::mutex mutex;
+  bool started = false;
+  std::vector<MachinePtr> free;
 };
 
 namespace {
@@ -60,36 +72,47 @@ Host& Host::instance() {
   return host;
 }
 
-/// The machine is made when something is compiled: kernels that are loaded from disk do not need it.
-Host::Parts& Host::parts() const {
-  std::call_once(parts_->once, [this] {
+/// Machines are made when something is compiled: kernels that are loaded from disk do not need one.
+MachinePtr Host::Parts::take() {
+  const std::lock_guard lock(mutex);
+  if (!started) {
     llvm::InitializeNativeTarget();
     llvm::InitializeNativeTargetAsmPrinter();
     skip_passes();
-    auto machine = parts_->builder.createTargetMachine();
-    if (!machine) fail("no code for this processor", machine.takeError());
-    parts_->machine = std::move(*machine);
-  });
-  return *parts_;
+    started = true;
+  }
+  if (!free.empty()) {
+    MachinePtr machine = std::move(free.back());
+    free.pop_back();
+    return machine;
+  }
+  auto machine = builder.createTargetMachine();
+  if (!machine) fail("no code for this processor", machine.takeError());
+  return std::move(*machine);
 }
 
 std::unique_ptr<llvm::Module> Host::module(llvm::LLVMContext& context) const {
-  const llvm::TargetMachine& machine = *parts().machine;
+  MachinePtr machine = parts_->take();
   auto out = std::make_unique<llvm::Module>("anadrome", context);
-  out->setDataLayout(machine.createDataLayout());
-  out->setTargetTriple(machine.getTargetTriple());
+  out->setDataLayout(machine->createDataLayout());
+  out->setTargetTriple(machine->getTargetTriple());
+  parts_->give_back(std::move(machine));
   return out;
 }
 
 std::string Host::compile(llvm::Module& module) const {
   llvm::SmallVector<char, 0> buffer;
   llvm::raw_svector_ostream stream(buffer);
-  llvm::legacy::PassManager passes;
-  llvm::MCContext* context = nullptr;
-  constexpr bool unverified = true;
-  if (parts().machine->addPassesToEmitMC(passes, context, stream, unverified))
-    throw CompileError("code generator: this processor has no object files.");
-  passes.run(module);
+  MachinePtr machine = parts_->take();
+  {
+    llvm::legacy::PassManager passes;
+    llvm::MCContext* context = nullptr;
+    constexpr bool unverified = true;
+    if (machine->addPassesToEmitMC(passes, context, stream, unverified))
+      throw CompileError("code generator: this processor has no object files.");
+    passes.run(module);
+  }
+  parts_->give_back(std::move(machine));
   return {buffer.data(), buffer.size()};
 }
 

@@ -10,7 +10,7 @@
 
 namespace anadrome::codegen {
 
-/// The machine that code is generated for: this one. One a process; one thread at a time compiles.
+/// The machine that code is generated for: this one. One a process; several threads may compile.
 class Host {
  public:
   static Host& instance();
@@ -26,7 +26,6 @@ class Host {
  private:
   Host();
   struct Parts;
-  Parts& parts() const;
   std::unique_ptr<Parts> parts_;
   int vector_bytes_ = 16;
   std::string description_;

@@ -8,9 +8,11 @@
 #include <unordered_set>
 
 #include "anadrome/error.h"
+#include "anadrome/threads.h"
 #include "native/codegen/jit.h"
 #include "native/codegen/object_cache.h"
 #include "native/emittable.h"
+#include "native/pool.h"
 #include "native/run_kernel.h"
 #include "native/vector_math.h"
 
@@ -18,6 +20,9 @@ namespace anadrome {
 namespace {
 
 constexpr std::size_t most_kept = 2048;
+
+// Time to compile, in that of one operation (about 0.2 ms): of a kernel beside its operations; worth another thread.
+constexpr double kernel_work = 15, work_of_thread = 60;
 
 /// Every function that generated code may call on this machine.
 codegen::Symbols all_functions() {
@@ -79,12 +84,18 @@ class Compilation {
     }
   }
 
-  /// Compiles all as one module, which takes less time than one each.
+  /// Compiles all as one module a thread, which takes less time than one each.
   void compile() {
     for (std::size_t i = 0; i < kernels_.size(); ++i) kernels_[i]->name = "kernel_" + std::to_string(i);
-    codegen::Symbols symbols;
-    const std::string all = object(kernels_, symbols);
-    link({&all, 1}, symbols);
+    const std::vector<std::vector<NewKernel>> parts = shares();
+    std::vector<std::string> objects(parts.size());
+    std::vector<codegen::Symbols> symbols(parts.size());
+    parallel_for(static_cast<std::int64_t>(parts.size()), [&](std::int64_t i) {
+      const auto k = static_cast<std::size_t>(i);
+      objects[k] = object(parts[k], symbols[k]);
+    });
+    for (std::size_t k = 1; k < parts.size(); ++k) symbols[0].merge(symbols[k]);
+    link(objects, symbols[0]);
     loaded_ = 0;
   }
 
@@ -111,6 +122,24 @@ class Compilation {
   std::int64_t loaded() const { return loaded_; }
 
  private:
+  /// The kernels in parts that take about the same time to compile, one for each thread where that is worth while.
+  std::vector<std::vector<NewKernel>> shares() const {
+    const auto work = [](const NewKernel& k) { return kernel_work + k->nest.operations * (k->nest.overlaps ? 1 : 2); };
+    double all = 0;
+    for (const NewKernel& k : kernels_) all += work(k);
+    const auto most = std::min<std::int64_t>(num_threads(), static_cast<std::int64_t>(all / work_of_thread) + 1);
+    std::vector<std::vector<NewKernel>> parts(std::min(static_cast<std::size_t>(most), kernels_.size()));
+    std::vector<double> load(parts.size());
+    std::vector<NewKernel> longest_first = kernels_;
+    std::stable_sort(longest_first.begin(), longest_first.end(),
+                     [&](const NewKernel& a, const NewKernel& b) { return work(a) > work(b); });
+    for (const NewKernel& k : longest_first) {
+      const auto at = static_cast<std::size_t>(std::min_element(load.begin(), load.end()) - load.begin());
+      parts[at].push_back(k);
+      load[at] += work(k);
+    }
+    return parts;
+  }
   std::string object(std::span<const NewKernel> kernels, codegen::Symbols& symbols) const {
     llvm::LLVMContext context;
     const auto module = host_.module(context);
