@@ -72,6 +72,7 @@ class NativeExecutable final : public Executable {
   std::uint32_t constant_base() const { return arena_base() + 1; }
 
   Ref ref(const Atom& a);
+  Ref ref(const Place& place) const;
   void add_step(std::size_t equation);
   void set_arguments(std::span<const Array* const> arguments, char** bases, Arrays& copies) const;
   void make_outputs(std::span<const Array* const> arguments, const Arrays& copies, std::span<Array* const> results,
@@ -108,10 +109,13 @@ Ref NativeExecutable::ref(const Atom& a) {
     constants_.push_back(word);
     return {constant_base(), 8 * (constants_.size() - 1)};
   }
-  const Place& place = plan_.place[a.var];
+  return ref(plan_.place[a.var]);
+}
+
+Ref NativeExecutable::ref(const Place& place) const {
   switch (place.memory) {
     case Memory::argument: return {place.index, 0};
-    case Memory::output: return {output_base() + place.index, 0};
+    case Memory::output: return {output_base() + place.index, place.offset};
     default: return {arena_base(), place.offset};
   }
 }
@@ -163,7 +167,7 @@ void NativeExecutable::add_step(std::size_t equation) {
   const Equation& e = program_.equations[equation];
   const auto count = [](const auto& list) { return static_cast<std::uint32_t>(list.size()); };
   steps_.push_back({need<&Prim::eval>(*e.prim).function, &e.attrs, count(refs_), count(e.operands), count(e.results),
-                    {arena_base(), plan_.scratch[equation]}, kernels_[equation].get(),
+                    ref(plan_.scratch[equation]), kernels_[equation].get(),
                     products_[equation] ? &*products_[equation] : nullptr});
   for (const Atom& a : e.operands) {
     refs_.push_back(ref(a));

@@ -5,6 +5,7 @@
 #include <bit>
 #include <map>
 
+#include "optimize/fuse.h"
 #include "primitives/prims.h"
 
 namespace anadrome {
@@ -298,7 +299,7 @@ class NestMaker {
     const bool heavy = out.operations >= heavy_operations;
     out.lanes_inside_sums = inside_;
     if (out.first_reduced() < static_cast<int>(out.loops.size()) && !heavy && !inside_ && !is_short_sum(out)) out.unroll = 4;
-    const bool once = heavy || (out.operations >= few_operations && out.points() <= few_points);
+    const bool once = heavy || (out.operations >= few_operations && out.points() <= few_points && !works_in_place());
     if (once && out.lane >= 0 && out.unroll == 1 && !inside_) {
       const auto n = static_cast<std::uint64_t>(out.loops[static_cast<std::size_t>(out.lane)].extent);
       out.lanes = static_cast<int>(std::min<std::uint64_t>(static_cast<std::uint64_t>(out.lanes), std::bit_floor(n)));
@@ -308,6 +309,13 @@ class NestMaker {
     if (!out.loops.empty() && out.first_reduced() == 0 && !inside_)
       out.blocks = std::clamp<std::int64_t>(out.points() / block_points, 1, most_blocks);
     return out;
+  }
+  /// True when a result may take the memory of an argument, which vectors that overlap would forbid.
+  bool works_in_place() const {
+    for (std::size_t k = 0; k < body_.inputs.size(); ++k)
+      for (std::size_t j = 0; j < body_.outputs.size(); ++j)
+        if (may_overwrite(body_, k, j)) return true;
+    return false;
   }
   /// True for sums of so few vectors that copies of the body gain nothing.
   static bool is_short_sum(const LoopNest& nest) {

@@ -8,10 +8,11 @@
 namespace anadrome {
 namespace {
 
-std::string named(const char* what, std::uint64_t number, const std::string& type) {
+std::string named(const char* what, std::uint64_t number, std::uint64_t offset, const std::string& type) {
   std::string out = what;
-  out.append(" ").append(std::to_string(number)).append(":").append(type);
-  return out;
+  out.append(" ").append(std::to_string(number));
+  if (offset) out.append("+").append(std::to_string(offset));
+  return out.append(":").append(type);
 }
 
 std::string place_text(const Plan& plan, const Program& program, const Atom& a) {
@@ -19,9 +20,9 @@ std::string place_text(const Plan& plan, const Program& program, const Atom& a) 
   const Place& p = plan.place[a.var];
   const std::string type = to_string(program.type(a.var));
   switch (p.memory) {
-    case Memory::argument: return named("argument", p.index, type);
-    case Memory::output: return named("output", p.index, type);
-    default: return named("arena", p.offset, type);
+    case Memory::argument: return named("argument", p.index, 0, type);
+    case Memory::output: return named("output", p.index, p.offset, type);
+    default: return named("arena", p.offset, 0, type);
   }
 }
 

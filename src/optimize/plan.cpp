@@ -1,4 +1,5 @@
-// plan_memory: values that share bits, updates in place, outputs and donated arguments, then one arena for the rest.
+// plan_memory: values that share bits, updates in place, outputs and donated arguments, outputs that hold
+// other values before their own, then one arena for the rest.
 #include "optimize/plan.h"
 
 #include "optimize/fuse.h"
@@ -9,6 +10,8 @@ namespace anadrome {
 namespace {
 
 constexpr std::int64_t before_all = -1;
+// Of many outputs and values the largest are worth the time to find a place for them.
+constexpr std::size_t most_spares = 16, most_moved = 256;
 
 /// True when an equation's result has the bytes of its operand in the same order.
 bool copies_bits(const Equation& e, const Type& in, const Type& out) {
@@ -246,7 +249,7 @@ class Planner {
 
   std::size_t scratch_bytes(std::size_t i) const {
     const Equation& e = program_.equations[i];
-    if (i < needs_.size() && needs_[i].scratch) return needs_[i].scratch;
+    if (i < needs_.size() && needs_[i].scratch) return *needs_[i].scratch;
     if (!e.prim->scratch) return 0;
     boost::container::small_vector<Type, 4> in, out;
     for (const Atom& a : e.operands) in.push_back(program_.type(a));
@@ -254,25 +257,92 @@ class Planner {
     return e.prim->scratch({e.attrs, view(in), view(out)});
   }
 
-  void place_rest() {
-    std::vector<Lifetime> lives;
+  /// What needs memory besides arguments and outputs: buffers, then the scratch memory of each equation.
+  std::vector<Lifetime> lives() const {
+    std::vector<Lifetime> out;
     for (const Buffer& b : buffers_)
-      lives.push_back({b.first, b.last, b.argument >= 0 || b.output >= 0 ? 0 : b.bytes});
+      out.push_back({b.first, b.last, b.argument >= 0 || b.output >= 0 ? 0 : b.bytes});
     for (std::int64_t i = 0; i < end_; ++i) {
       const auto at = static_cast<std::size_t>(i);
-      lives.push_back({i, i, out_.elided[at] ? 0 : scratch_bytes(at)});
+      out.push_back({i, i, out_.elided[at] ? 0 : scratch_bytes(at)});
     }
+    return out;
+  }
+
+  void place_rest() {
+    std::vector<Lifetime> lives = this->lives();
+    std::vector<Place> place(lives.size());
+    use_outputs(lives, place);
     const Layout layout = lay_out(lives);
     out_.arena_bytes = layout.bytes;
-    std::copy(layout.offset.begin() + static_cast<std::ptrdiff_t>(buffers_.size()), layout.offset.end(),
-              out_.scratch.begin());
+    for (std::size_t i = 0; i < lives.size(); ++i)
+      if (place[i].memory == Memory::arena) place[i].offset = layout.offset[i];
+    std::copy(place.begin() + static_cast<std::ptrdiff_t>(buffers_.size()), place.end(), out_.scratch.begin());
     for (std::size_t v = 0; v < program_.types.size(); ++v) {
       const std::size_t at = groups_[group_of_[v]].buffer;
       const Buffer& b = buffers_[at];
       if (b.argument >= 0) out_.place.push_back({Memory::argument, static_cast<std::uint32_t>(b.argument), 0});
       else if (b.output >= 0) out_.place.push_back({Memory::output, static_cast<std::uint32_t>(b.output), 0});
-      else out_.place.push_back({Memory::arena, 0, layout.offset[at]});
+      else out_.place.push_back(place[at]);
     }
+  }
+
+  // ---- outputs hold other values until their own is made
+
+  /// The memory of an output, and what it holds until equation `until` has run.
+  struct Spare {
+    std::uint32_t output;
+    std::int64_t until;
+    std::uint64_t bytes;
+    std::vector<std::size_t> held;
+  };
+
+  std::vector<Spare> spares() const {
+    std::vector<std::int64_t> made(program_.outputs.size(), end_);  // those that are copied are written last
+    for (const Buffer& b : buffers_)
+      if (b.output >= 0) made[static_cast<std::size_t>(b.output)] = b.first;
+    std::vector<Spare> out;
+    for (std::uint32_t k = 0; k < program_.outputs.size(); ++k)
+      if (out_.donor[k] < 0 && made[k] > 0) out.push_back({k, made[k] - 1, program_.type(program_.outputs[k]).bytes(), {}});
+    std::stable_sort(out.begin(), out.end(), [](const Spare& a, const Spare& b) { return a.bytes > b.bytes; });
+    if (out.size() > most_spares) out.resize(most_spares);
+    std::reverse(out.begin(), out.end());  // the smallest that suffices is taken
+    return out;
+  }
+
+  /// Moves large values out of the arena into outputs; what is moved takes no bytes in `lives` any more.
+  void use_outputs(std::vector<Lifetime>& lives, std::vector<Place>& place) const {
+    std::vector<Spare> spares = this->spares();
+    std::vector<std::size_t> largest;
+    for (std::size_t i = 0; i < lives.size(); ++i)
+      if (lives[i].bytes) largest.push_back(i);
+    std::stable_sort(largest.begin(), largest.end(), [&](std::size_t a, std::size_t b) { return lives[a].bytes > lives[b].bytes; });
+    if (largest.size() > most_moved) largest.resize(most_moved);
+    for (std::size_t i : largest)
+      for (Spare& s : spares) {
+        if (lives[i].bytes > s.bytes || lives[i].last > s.until) continue;
+        s.held.push_back(i);
+        if (fits(lives, s)) break;
+        s.held.pop_back();
+      }
+    for (const Spare& s : spares) {
+      const Layout layout = lay_out(held(lives, s));
+      for (std::size_t k = 0; k < s.held.size(); ++k) {
+        place[s.held[k]] = {Memory::output, s.output, layout.offset[k]};
+        lives[s.held[k]].bytes = 0;
+      }
+    }
+  }
+  static std::vector<Lifetime> held(const std::vector<Lifetime>& lives, const Spare& s) {
+    std::vector<Lifetime> out;
+    for (std::size_t i : s.held) out.push_back(lives[i]);
+    return out;
+  }
+  static bool fits(const std::vector<Lifetime>& lives, const Spare& s) {
+    const Layout layout = lay_out(held(lives, s));
+    for (std::size_t k = 0; k < s.held.size(); ++k)
+      if (layout.offset[k] + lives[s.held[k]].bytes > s.bytes) return false;
+    return true;
   }
 
   const Program& program_;

@@ -1,5 +1,7 @@
 // Memory of a run: where every value of a program lives.
 #pragma once
+#include <optional>
+
 #include "core/prim.h"
 
 namespace anadrome {
@@ -8,13 +10,13 @@ enum class Memory : std::uint8_t { argument, output, arena };
 struct Place {
   Memory memory = Memory::arena;
   std::uint32_t index = 0;   // of the argument or output
-  std::uint64_t offset = 0;  // in the arena
+  std::uint64_t offset = 0;  // in the arena, or in an output whose value is made later
 };
 
 /// What the compiled form of an equation needs beyond the rules of its primitive.
 struct StepNeeds {
-  std::size_t scratch = 0;  // bytes of scratch memory; 0: what the rule says
-  bool apart = false;       // its results must not lie over its operands
+  std::optional<std::size_t> scratch;  // bytes of scratch memory; none: what the rule says
+  bool apart = false;                  // its results must not lie over its operands
 };
 
 struct Plan {
@@ -25,7 +27,7 @@ struct Plan {
   };
   std::vector<Place> place;            // by variable; captures, then inputs, are the arguments
   std::vector<bool> elided;            // by equation: its result is its operand's memory, nothing to do
-  std::vector<std::uint64_t> scratch;  // by equation: where its scratch memory is in the arena
+  std::vector<Place> scratch;          // by equation: where its scratch memory is
   std::vector<Copy> copies;
   std::vector<std::int64_t> donor;  // by output: the argument whose memory it takes, or -1
   std::vector<bool> written;        // by argument: a run writes over it

@@ -40,13 +40,20 @@ class Replay {
     if (plan_.donor[k] >= 0) return {Memory::argument, static_cast<std::uint32_t>(plan_.donor[k]), 0};
     return {Memory::output, k, 0};
   }
-  Place resolved(const Place& p) const { return p.memory == Memory::output ? output(p.index) : p; }
+  Place resolved(const Place& p) const {
+    if (p.memory != Memory::output) return p;
+    Place out = output(p.index);
+    out.offset += p.offset;
+    return out;
+  }
   Bytes& memory(const Place& p) { return memory_[{p.memory, p.index}]; }
 
   void write(const Place& at, std::uint64_t bytes, VarId name) {
     const Place p = resolved(at);
     if (p.memory == Memory::arena) {
       EXPECT_LE(p.offset + bytes, plan_.arena_bytes);
+    } else if (at.memory == Memory::output) {
+      EXPECT_LE(at.offset + bytes, program_.type(program_.outputs[at.index]).bytes());
     }
     Bytes& to = memory(p);
     if (to.size() < p.offset + bytes) to.resize(p.offset + bytes, garbage);
@@ -70,7 +77,7 @@ class Replay {
       std::vector<Type> in, out;
       for (const Atom& a : e.operands) in.push_back(program_.type(a));
       for (VarId v : e.results) out.push_back(program_.type(v));
-      write({Memory::arena, 0, plan_.scratch[i]}, e.prim->scratch({e.attrs, in, out}), garbage);
+      write(plan_.scratch[i], e.prim->scratch({e.attrs, in, out}), garbage);
     }
     for (const Atom& a : e.operands)
       if (a.is_var()) read(a.var, "an operand");

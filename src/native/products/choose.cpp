@@ -18,7 +18,7 @@ constexpr std::int64_t far_row_bytes = 1 << 10;      // rows of rhs so far apart
 constexpr std::int64_t packed_bytes = 128 << 10;     // a packed operand that stays there
 // Packed together: panels enough to read far away memory in long runs; what the third cache holds where many
 // rows use it.
-constexpr std::int64_t few_panels = 4, many_bytes = 2 << 20;
+constexpr std::int64_t few_panels = 4, many_bytes = 256 << 10;
 
 std::int64_t bytes_of(DType t) {
   return t == DType::f64 ? 8 : 4;

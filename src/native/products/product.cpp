@@ -340,12 +340,21 @@ void Product::run_rows(const void* lhs, const void* rhs, const void* prepared, v
   run_ranges(lhs, rhs, prepared, out, workspace, {begin, end, 0, layout_.n});
 }
 
+[[gnu::noinline]] void Product::run_on_stack(const void* lhs, const void* rhs, const void* prepared, void* out,
+                                             const Ranges& ranges) const {
+  alignas(64) char workspace[stack_bytes];
+  run_ranges(lhs, rhs, prepared, out, workspace, ranges);
+}
+
 void Product::run(const void* lhs, const void* rhs, void* out, void* scratch, int threads) const {
   if (rows() == 0) return;
   prepare(lhs, rhs, scratch);
-  char* const workspace = static_cast<char*>(scratch) + prepared_bytes_;
-  if (threads == 1 || !worth_spreading(nanoseconds_))
-    return run_ranges(lhs, rhs, scratch, out, workspace, {0, rows(), 0, layout_.n});
+  const auto run_chunk = [&](const Ranges& ranges, Index chunk) {
+    if (uses_stack()) return run_on_stack(lhs, rhs, scratch, out, ranges);
+    char* const workspaces = static_cast<char*>(scratch) + prepared_bytes_;
+    run_ranges(lhs, rhs, scratch, out, workspaces + static_cast<std::size_t>(chunk) * workspace_bytes_, ranges);
+  };
+  if (threads == 1 || !worth_spreading(nanoseconds_)) return run_chunk({0, rows(), 0, layout_.n}, 0);
   const Index tile = choice_.tile_rows, unit = layout_.m >= 2 * tile ? tile : std::max<Index>(layout_.m, 1);
   const Index row_units = (rows() + unit - 1) / unit,
               column_units = (layout_.n + choice_.panel - 1) / choice_.panel;
@@ -361,8 +370,7 @@ void Product::run(const void* lhs, const void* rhs, void* out, void* scratch, in
       ranges.last_column = std::min(end * choice_.panel, layout_.n);
     else
       ranges.begin = begin * unit, ranges.end = std::min(end * unit, rows());
-    run_ranges(lhs, rhs, scratch, out, workspace + static_cast<std::size_t>(chunk) * workspace_bytes_,
-               ranges);
+    run_chunk(ranges, chunk);
   });
 }
 

@@ -65,8 +65,9 @@ class Product {
   bool counts_columns() const { return layout_.swapped; }
   std::size_t prepared_bytes() const { return prepared_bytes_; }
   std::size_t workspace_bytes() const { return workspace_bytes_; }
+  /// What `run` needs beside its stack, where it keeps workspaces of up to stack_bytes.
   std::size_t scratch_bytes(int threads) const {
-    return prepared_bytes_ + workspace_bytes_ * std::size_t(threads);
+    return prepared_bytes_ + (uses_stack() ? 0 : workspace_bytes_ * std::size_t(threads));
   }
   /// Estimated time on one thread, for deciding what to spread.
   double nanoseconds() const { return nanoseconds_; }
@@ -83,7 +84,10 @@ class Product {
 
  private:
   friend std::optional<Product> plan_product(const DotAttr&, const Type&, const Type&, const ProductPlan&);
+  static constexpr std::size_t stack_bytes = 16384;
+  bool uses_stack() const { return workspace_bytes_ <= stack_bytes; }
   struct Ranges;
+  void run_on_stack(const void* lhs, const void* rhs, const void* prepared, void* out, const Ranges& ranges) const;
   void run_ranges(const void* lhs, const void* rhs, const void* prepared, void* out, void* workspace,
                   const Ranges& ranges) const;
   template <class T>
