@@ -15,6 +15,7 @@ constexpr std::int64_t resident_bytes = 256 << 10;   // an operand that stays in
 constexpr std::int64_t row_block_bytes = 144 << 10;  // rows of lhs, depth_block deep, that stay there
 constexpr std::int64_t strided_bytes = 64 << 10;     // columns of lhs up to here are read where they are
 constexpr std::int64_t far_row_bytes = 1 << 10;      // rows of rhs so far apart meet in the same cache lines
+constexpr std::int64_t page_bytes = 4 << 10;         // columns of lhs so far apart are a page each
 constexpr std::int64_t packed_bytes = 128 << 10;     // a packed operand that stays there
 // Packed together: panels enough to read far away memory in long runs; what the third cache holds where many
 // rows use it.
@@ -59,7 +60,8 @@ void choose_tiles(const Layout& l, Choice& c) {
   const std::int64_t whole = (l.n + c.lanes - 1) / c.lanes * c.lanes;
   const bool packs_once = l.k <= depth_block && l.k * whole * size <= packed_bytes;
   const std::int64_t lhs_bytes = l.m * l.k * size;
-  c.packs_lhs = l.m >= 8 * c.tile_rows && l.n >= 16 * c.panel &&
+  const bool far_columns = l.lhs_row == 1 && l.lhs_column * size >= page_bytes && l.n >= 4 * c.panel;
+  c.packs_lhs = l.m >= 8 * c.tile_rows && (far_columns || l.n >= 16 * c.panel) &&
                 lhs_bytes > (l.lhs_row == 1 ? strided_bytes : resident_bytes);
   std::int64_t rows = row_block_bytes / (depth * size);
   // Where little is contracted it is the result that must not leave the cache half written.
