@@ -5,6 +5,7 @@
 #include <bit>
 #include <map>
 
+#include "native/emittable.h"
 #include "optimize/fuse.h"
 #include "primitives/prims.h"
 
@@ -25,6 +26,7 @@ constexpr std::int64_t block_points = 16384;  // of a sum over everything
 constexpr std::int64_t most_blocks = 256;
 constexpr std::int64_t many_columns = 8;      // vectors: so many totals hide the way to memory and back
 constexpr double most_tile_operations = 256;  // of the copies of a body in a tile
+constexpr double call_operations = 8;         // what calling a function takes
 constexpr double heavy_operations = 40;  // bodies from here on are not unrolled, and are written once
 constexpr double few_operations = 3;  // bodies from here on are written once too if they run through few points:
 constexpr std::int64_t few_points = 65536;
@@ -286,6 +288,44 @@ class NestMaker {
     nest.overlaps = extent_.at(lane_) % nest.lanes != 0 || extent_.at(order_[d]) % nest.lanes != 0;
   }
 
+  // ---- chains
+
+  /// True when the longest chain of equations, each waiting for the one before, is a large part of the body.
+  bool is_chain() const {
+    std::vector<double> ready(body_.types.size());
+    double all = 0, longest = 0;
+    for (const Equation& e : body_.equations) {
+      const double time = e.prim->work == Work::elementwise && emission(*e.prim) == Emission::function ? call_operations : 1;
+      double start = 0;
+      for (const Atom& a : e.operands)
+        if (a.is_var()) start = std::max(start, ready[a.var]);
+      for (VarId v : e.results) ready[v] = start + time;
+      longest = std::max(longest, start + time);
+      all += time;
+    }
+    return longest * 3 >= all;
+  }
+  /// Two vectors at a time where a processor would wait.
+  void choose_copies(LoopNest& nest) const {
+    const bool simple = std::all_of(body_.equations.begin(), body_.equations.end(), [&](const Equation& e) {
+      return e.prim->work == Work::elementwise || body_.type(e.results[0]).rank() == 0 || e.prim == &prim::broadcast_in_dim;
+    });
+    const bool stores = std::all_of(roots_.begin(), roots_.end(), [&](const RootAxes& r) {
+      return !r.reduction && body_.type(r.value).shape == body_.type(roots_[0].value).shape;
+    });
+    if (nest.lane < 0 || nest.lanes < 2 || nest.tile >= 0 || !simple || !stores || nest.operations < heavy_operations) return;
+    const std::int64_t extent = extent_.at(lane_);
+    if (extent < 4 * nest.lanes || unrolled_roots() || !is_chain()) return;
+    nest.copies = 2;
+    nest.overlaps = extent % (2 * nest.lanes) != 0;
+  }
+  bool unrolled_roots() const {
+    for (const RootAxes& r : roots_)
+      for (std::size_t k = 0; k < r.keys.size(); ++k)
+        if (r.keys[k].first == AxisClasses::none && body_.type(r.value).shape[static_cast<int>(k)] != 1) return true;
+    return false;
+  }
+
   LoopNest build() {
     LoopNest out;
     std::map<Key, int> loop_of;
@@ -306,6 +346,7 @@ class NestMaker {
       out.overlaps = n % static_cast<std::uint64_t>(out.lanes) != 0;
     }
     choose_tile(out);
+    choose_copies(out);
     if (!out.loops.empty() && out.first_reduced() == 0 && !inside_)
       out.blocks = std::clamp<std::int64_t>(out.points() / block_points, 1, most_blocks);
     return out;

@@ -45,6 +45,8 @@ struct LoopNest {
   /// The loop of the lanes is kept and runs inside the reduced ones: memory is read row by row, and the totals of many
   /// columns lie in memory meanwhile.
   bool lanes_inside_sums = false;
+  /// Vectors side by side that are computed together, equation by equation, where each equation waits for the one before.
+  int copies = 1;
   int unroll = 1;  // copies of the body in the innermost loop of a sum
   /// A sum over everything is cut into this many blocks, whose partial sums are added at the end. Does not depend on
   /// the number of threads.

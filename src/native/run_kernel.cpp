@@ -16,7 +16,7 @@ constexpr double nanoseconds_per_operation = 0.6;  // of one vector operation, w
 std::int64_t step(const LoopNest& nest) {
   const bool lanes_outermost = nest.lane == nest.ranged() || nest.tile == nest.ranged();
   const bool sum_outermost = nest.loops[0].reduced && nest.loops.size() == 1;
-  return (lanes_outermost ? nest.lanes : 1) * (sum_outermost ? nest.unroll : 1);
+  return (lanes_outermost ? nest.lanes * nest.copies : 1) * (sum_outermost ? nest.unroll : 1);
 }
 
 bool has_blocks(const CompiledKernel& kernel) {

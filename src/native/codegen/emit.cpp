@@ -119,7 +119,7 @@ class Emitter {
   }
   /// Sets the index, or that of the last whole vector if that comes before; and which lanes have not been there yet.
   void start_earlier(int d, Value* index) {
-    Value* whole = integer(nest_.loops[static_cast<std::size_t>(d)].extent - nest_.lanes);
+    Value* whole = integer(nest_.loops[static_cast<std::size_t>(d)].extent - nest_.lanes * nest_.copies);
     Value* from = build_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, index, whole);
     frame_.index[static_cast<std::size_t>(d)] = from;
     if (!reduced(d)) return;
@@ -169,7 +169,7 @@ class Emitter {
   bool reduced(int d) const { return nest_.loops[static_cast<std::size_t>(d)].reduced; }
 
   void loops(int d) {
-    if (d == depth_count()) return nest_.tile >= 0 ? tile_stores() : point_stores();
+    if (d == depth_count()) return nest_.tile >= 0 ? tile_stores() : nest_.copies > 1 ? chain_stores() : point_stores();
     if (reduced(d)) return nest_.lanes_inside_sums ? column_sums(d) : sums(d);
     if (d != nest_.lane || nest_.lanes == 1) {
       loop(d, first(d), last(d), d == nest_.tile ? nest_.lanes : 1, {}, [&](const Totals&) { return loops(d + 1), Totals(); });
@@ -177,7 +177,7 @@ class Emitter {
     }
     const auto inner = [&](const Totals&) { return loops(d + 1), Totals(); };
     if (nest_.overlaps || !has_tail(d, nest_.lanes)) {
-      loop(d, first(d), last(d), nest_.lanes, {}, inner);
+      loop(d, first(d), last(d), nest_.lanes * nest_.copies, {}, inner);
       return;
     }
     Value* whole = whole_vectors(d, nest_.lanes);
@@ -223,6 +223,16 @@ class Emitter {
     }
     frame_.copy = 0;
     here_at_end();
+  }
+  /// Copies of the body side by side, equation by equation: while one copy waits the other is computed.
+  void chain_stores() {
+    const Place& here = stores_[0].place;
+    const Shape& shape = body_.type(nest_.roots[stores_[0].root].value).shape;
+    for (const Equation& e : body_.equations)
+      if (body_.type(e.results[0]).shape == shape)
+        for (int u = 0; u < nest_.copies; ++u)
+          evaluator_.at(Atom::variable(e.results[0]), shifted(here, u * nest_.lanes, nest_.lane));
+    for (int u = 0; u < nest_.copies; ++u) point_stores(u * nest_.lanes, nest_.lane);
   }
   static Place shifted(Place place, std::int64_t shift, int loop) {
     for (Affine& a : place) a.constant += shift * a.coefficient[static_cast<std::size_t>(loop)];
