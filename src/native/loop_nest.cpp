@@ -261,7 +261,7 @@ class NestMaker {
   /// Elements of v between neighbours along a loop; 0 where v does not run along it.
   std::int64_t stride_along(VarId v, const Key& loop) const {
     std::int64_t stride = 1;
-    for (int k = body_.type(v).rank(); k-- > 0; stride *= body_.type(v).shape[k + 1])
+    for (int k = body_.type(v).rank(); k-- > 0; stride *= body_.type(v).shape[k])
       if (classes_.of(v, k) == loop.first) return stride;
     return 0;
   }

@@ -163,6 +163,17 @@ TEST(Plan, ArenaHoldsWhatIsAliveTogether) {
             32768u);
 }
 
+TEST(Plan, OutputsHoldOtherValuesUntilTheirOwnIsMade) {
+  // b and c live one after another in the memory of output e, which is made last.
+  const std::string large = "[64,64] = ";
+  const std::string text = "{ lambda ; a:f32[64,64] . let b:f32" + large + swap + "a s:f32[64] = reduce_sum[axes=(0)] b c:f32" + large +
+                           swap + "a t:f32[64] = reduce_sum[axes=(1)] c e:f32" + large + "broadcast_in_dim[shape=(64,64), dims=(1)] s in (e, t) }";
+  const Plan plan = plan_of(text);
+  EXPECT_LE(plan.arena_bytes, 256u) << "s alone";
+  // The memory of a donated argument is not given to anything else.
+  EXPECT_GE(plan_of(text, {1}).arena_bytes, 16384u);
+}
+
 TEST(Plan, ReusesMemoryInOrder) {
   std::string text = "{ lambda ; a:f32[16,16] . let v0:f32[16,16] = " + swap + "a";
   for (int i = 1; i < 50; ++i)
