@@ -113,5 +113,35 @@ TEST(Contraction, SmallProductsInsideLoopsRoundOncePerTermToo) {
     EXPECT_EQ(got[i], std::fma(a[2 * i + 1], b[2 * i + 1], a[2 * i] * b[2 * i])) << i;
 }
 
+/// Numbers beside those in the middle between two of 16 bits, where rounding to float first would decide.
+testing::Numbers near_ties(DType from) {
+  std::mt19937 random(5);
+  testing::Numbers out{0, -0.0, 1e-300, -1e-300, 65519.999999, 65520, 3.4028235677973366e38, 1e300, INFINITY, -INFINITY, NAN};
+  while (out.size() < 1003) {
+    const int bits = random() % 2 ? 11 : 8;  // of f16, bf16
+    const double middle = std::ldexp(1 + 2 * static_cast<double>(random() % (1u << bits)) + (1 << (bits + 1)), -bits - 1);
+    const double scale = std::ldexp(1.0, static_cast<int>(random() % (is_float(from) ? 30 : 20)) + (is_float(from) ? -20 : 40));
+    out.push_back((random() % 2 ? 1 : -1) * (middle + (static_cast<int>(random() % 3) - 1) * 0x1p-40) * scale);
+  }
+  return out;
+}
+
+TEST(Contraction, ConversionsToSixteenBitsAreRoundedOnce) {
+  for (const DType from : {f64, f32, i64, u64, i32, u32, i16, u8})
+    for (const char* to : {"f16", "bf16"}) {
+      testing::Numbers values = near_ties(from);
+      for (double& v : values) {
+        if (is_float(from)) continue;
+        if (!std::isfinite(v)) v = 0;
+        if (item_size(from) < 8) v = std::fmod(std::trunc(v), std::ldexp(1.0, 8 * static_cast<int>(item_size(from)) - 1));
+        if (!is_signed(from)) v = std::fabs(v);
+      }
+      const Array x = make_array({from, {static_cast<std::int64_t>(values.size())}}, values);
+      const std::string type = std::string(tag(from)) + "[1003]", result = std::string(to) + "[1003]";
+      const ProgramPtr p = program("{ lambda ; a:" + type + " . let b:" + result + " = convert[dtype=" + to + ", shape=()] a in (b) }", "f32", 1);
+      EXPECT_TRUE(identical(run(p, "native", {x})[0], run(p, "eval", {x})[0])) << type << " to " << to;
+    }
+}
+
 }  // namespace
 }  // namespace anadrome

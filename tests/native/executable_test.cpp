@@ -7,6 +7,7 @@
 #include "core/eval.h"
 #include "native/kernels.h"
 #include "support/random_program.h"
+#include "support/values.h"
 
 namespace anadrome {
 namespace {
@@ -119,9 +120,12 @@ TEST(Native, OutputsThatAreInputsLiteralsAndRepeatsAreCopies) {
 }
 
 TEST(Native, AllocatesOutputsAndOneArena) {
-  const auto p = std::make_shared<const Program>(random_program(11, 40));
+  const std::string product = ":f32[40,40] = dot_general[contract_lhs=(1), contract_rhs=(0), batch_lhs=(), batch_rhs=()] ";
+  const ProgramPtr p = program("{ lambda ; a:f32[40,40] . let b" + product + "a a c" + product +
+                               "b b s:f32[] = reduce_sum[axes=(0,1)] c in (s) }");
   const auto f = compile(p);
-  const Arrays x = random_inputs(*p, 1);
+  std::mt19937 random(1);
+  const Arrays x{testing::random_array({f32, {40, 40}}, random)};
   const MemoryAnalysis memory = f->memory_analysis();
   ASSERT_GT(memory.temp_size_in_bytes, 0);
   clear_memory_cache();

@@ -272,7 +272,39 @@ Value* rounded(Builder& b, Value* x, DType dtype) {
   return dtype == DType::bf16 || dtype == DType::f16 ? from_memory(b, to_memory(b, x, dtype), dtype) : x;
 }
 
+/// A double as the float beside it whose last bit is odd, unless it is a float: rounding that to 16 bits rounds once.
+static Value* to_odd_float(Builder& b, Value* x) {
+  llvm::Type *floats = like(b.getFloatTy(), x->getType()), *integers = like(b.getInt32Ty(), x->getType());
+  Value* nearest = b.CreateFPTrunc(x, floats);
+  Value* back = b.CreateFPExt(nearest, x->getType());
+  Value* bits = b.CreateBitCast(nearest, integers);
+  const auto magnitude = [&](Value* v) { return b.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, v); };
+  Value* too_large = b.CreateFCmpOGT(magnitude(back), magnitude(x));
+  Value* beside = b.CreateAdd(bits, b.CreateSelect(too_large, llvm::Constant::getAllOnesValue(integers), llvm::ConstantInt::get(integers, 1)));
+  Value* even = b.CreateICmpEQ(b.CreateAnd(bits, llvm::ConstantInt::get(integers, 1)), llvm::Constant::getNullValue(integers));
+  return b.CreateBitCast(b.CreateSelect(b.CreateAnd(b.CreateFCmpONE(back, x), even), beside, bits), floats);
+}
+
+/// An integer as a double; one of more than 53 bits as one whose last bit tells that some below were set.
+static Value* to_odd_double(Builder& b, Value* x, bool sign) {
+  llvm::Type* type = x->getType();
+  llvm::Type* doubles = like(b.getDoubleTy(), type);
+  if (type->getScalarSizeInBits() < 64) return sign ? b.CreateSIToFP(x, doubles) : b.CreateUIToFP(x, doubles);
+  Value* zero = llvm::Constant::getNullValue(type);
+  Value* negative = sign ? b.CreateICmpSLT(x, zero) : nullptr;
+  Value* magnitude = sign ? b.CreateSelect(negative, b.CreateNeg(x), x) : x;
+  const auto number = [&](std::uint64_t n) { return llvm::ConstantInt::get(type, n); };
+  Value* low = b.CreateICmpNE(b.CreateAnd(magnitude, number(0x7FF)), zero);
+  Value* cut = b.CreateOr(b.CreateAnd(magnitude, number(~std::uint64_t{0x7FF})), b.CreateSelect(low, number(0x800), zero));
+  Value* y = b.CreateUIToFP(b.CreateSelect(b.CreateICmpUGE(magnitude, number(std::uint64_t{1} << 53)), cut, magnitude), doubles);
+  return sign ? b.CreateSelect(negative, b.CreateFNeg(y), y) : y;
+}
+
 Value* emit_convert(Builder& b, Value* x, DType from, DType to) {
+  const bool narrow = to == DType::f16 || to == DType::bf16;
+  if (narrow && from == DType::f64) return rounded(b, to_odd_float(b, x), to);
+  if (narrow && !is_float(from) && from != DType::b1)
+    return rounded(b, to_odd_float(b, to_odd_double(b, x, is_signed(from))), to);
   llvm::Type* type = like(compute_type(b.getContext(), to), x->getType());
   if (is_float(from)) {
     if (to == DType::b1) return b.CreateFCmpUNE(x, number(x, 0));
