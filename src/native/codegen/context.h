@@ -31,6 +31,20 @@ struct Affine {
   }
   friend bool operator==(const Affine&, const Affine&) = default;
 };
+inline Affine plus(Affine a, std::int64_t c) {
+  a.constant += c;
+  return a;
+}
+inline Affine times(Affine a, std::int64_t c) {
+  a.constant *= c;
+  for (std::int64_t& k : a.coefficient) k *= c;
+  return a;
+}
+inline Affine sum(Affine a, const Affine& b) {
+  a.constant += b.constant;
+  for (std::size_t k = 0; k < a.coefficient.size(); ++k) a.coefficient[k] += b.coefficient[k];
+  return a;
+}
 using Place = std::vector<Affine>;  // by axis
 
 /// Functions that the kernels call, by symbol.
