@@ -358,8 +358,10 @@ void Product::run(const void* lhs, const void* rhs, void* out, void* scratch, in
   const Index tile = choice_.tile_rows, unit = layout_.m >= 2 * tile ? tile : std::max<Index>(layout_.m, 1);
   const Index row_units = (rows() + unit - 1) / unit,
               column_units = (layout_.n + choice_.panel - 1) / choice_.panel;
-  const bool by_columns =
-      groups_ == 1 && repeats_ == 1 && row_units < 2 * threads && column_units > row_units;
+  // Each thread packs its own rows and all columns, or the other way round: the less the better.
+  const bool packs_less = choice_.packs_rhs && layout_.n > layout_.m && column_units >= 2 * threads;
+  const bool by_columns = groups_ == 1 && repeats_ == 1 &&
+                          (packs_less || (row_units < 2 * threads && column_units > row_units));
   const Index units = by_columns ? column_units : row_units;
   const Index chunks = std::min<Index>(units, workspace_bytes_ != 0 ? threads : 4 * threads);
   parallel_for(chunks, [&](Index chunk) {
