@@ -7,7 +7,6 @@
 #include <llvm/IR/LegacyPassManager.h>
 #include <llvm/MC/MCContext.h>
 #include <llvm/Object/ObjectFile.h>
-#include <llvm/Support/CommandLine.h>
 #include <llvm/Support/TargetSelect.h>
 #include <llvm/Support/raw_ostream.h>
 #include <llvm/Target/TargetMachine.h>
@@ -43,15 +42,6 @@ namespace {
   throw CompileError("code generator: " + what + ": " + llvm::toString(std::move(error)) + ".");
 }
 
-/// Passes of the machine-code generator that cost time and gain nothing on code that is born vectorised (measured;
-/// docs/performance.md). They are LLVM's own options, and may be gone in another version.
-void skip_passes() {
-  auto& options = llvm::cl::getRegisteredOptions();
-  for (const char* name : {"disable-cgp", "disable-block-placement", "disable-early-taildup", "disable-tail-duplicate",
-                           "disable-branch-fold", "disable-machine-sink", "disable-postra-machine-sink"})
-    if (const auto it = options.find(name); it != options.end()) it->second->addOccurrence(0, name, "true");
-}
-
 }  // namespace
 
 Host::Host() {
@@ -78,7 +68,6 @@ MachinePtr Host::Parts::take() {
   if (!started) {
     llvm::InitializeNativeTarget();
     llvm::InitializeNativeTargetAsmPrinter();
-    skip_passes();
     started = true;
   }
   if (!free.empty()) {
