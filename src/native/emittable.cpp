@@ -28,7 +28,8 @@ constexpr std::array functions = {
 
 constexpr std::array movement = {&prim::broadcast_in_dim, &prim::reshape, &prim::transpose, &prim::slice, &prim::rev,
                                  &prim::iota, &prim::identity, &prim::pad, &prim::concatenate, &prim::add_slice,
-                                 &prim::dynamic_slice, &prim::dynamic_add_slice, &prim::dynamic_update_slice};
+                                 &prim::dynamic_slice, &prim::dynamic_add_slice, &prim::dynamic_update_slice,
+                                 &prim::gather};
 
 template <std::size_t n>
 bool in(const std::array<const Prim*, n>& list, const Prim& p) {
@@ -55,7 +56,7 @@ constexpr std::array reasons = {
     KernelReason{&prim::cummax, "", ordered},
     KernelReason{&prim::cummin, "", ordered},
     KernelReason{&prim::cumlogsumexp, "", "an exponential and a logarithm each, in order: 16 ns"},
-    KernelReason{&prim::gather, "", indexed},
+    KernelReason{&prim::gather, "windows that are neither numbers nor whole axes", "rows as fast as copies"},
     KernelReason{&prim::scatter, "", indexed},
     KernelReason{&prim::scatter_add, "", indexed},
     KernelReason{&prim::scatter_mul, "", indexed},
@@ -100,8 +101,24 @@ bool plain_padding(const Program& program, const Equation& e) {
   return true;
 }
 
+/// Each window is one number, or all of an axis: then a number of the result is one of the array at a computed place.
+bool reads_numbers(const Program& program, const Equation& e) {
+  const auto& g = e.as<GatherAttr>();
+  const Type array = program.type(e.operands[0]), indices = program.type(e.operands[1]);
+  if (!e.operands[0].is_var() || !e.operands[1].is_var() || array.elements() == 0) return false;
+  if (indices.dtype != DType::i32 && indices.dtype != DType::i64) return false;
+  if (indices.shape[indices.rank() - 1] > AxisClasses::most_unrolled) return false;
+  for (int k = 0; k < array.rank(); ++k) {
+    const bool computed = std::find(g.start_index_map.begin(), g.start_index_map.end(), k) != g.start_index_map.end();
+    const bool beside = std::find(g.operand_batching_dims.begin(), g.operand_batching_dims.end(), k) != g.operand_batching_dims.end();
+    if (g.slice_sizes[k] != (computed || beside ? 1 : array.shape[k])) return false;
+  }
+  return true;
+}
+
 bool can_emit_movement(const Program& program, const Equation& e) {
   if (e.prim == &prim::pad) return plain_padding(program, e);
+  if (e.prim == &prim::gather) return reads_numbers(program, e);
   if (e.prim == &prim::add_slice) return all_ones(e.as<SliceAttr>().strides) && !is_bool(program.type(e.results[0]).dtype);
   if (e.prim == &prim::dynamic_slice || e.prim == &prim::dynamic_add_slice || e.prim == &prim::dynamic_update_slice)
     return literal_starts(program, e).has_value();

@@ -122,7 +122,7 @@ class NestMaker {
     return e.prim == &prim::iota || e.prim == &prim::identity || e.prim == &prim::slice || e.prim == &prim::pad ||
            e.prim == &prim::rev || e.prim == &prim::concatenate || e.prim == &prim::add_slice ||
            e.prim == &prim::dynamic_slice || e.prim == &prim::dynamic_add_slice ||
-           e.prim == &prim::dynamic_update_slice || e.prim == &prim::reshape;
+           e.prim == &prim::dynamic_update_slice || e.prim == &prim::reshape || e.prim == &prim::gather;
   }
   /// True when in memory every argument and result has axis class `a` right before `b`, or neither.
   bool adjacent(int a, int b) const {
@@ -188,13 +188,16 @@ class NestMaker {
     for (int k = body_.type(v).rank(); k-- > 0;) {
       const int c = classes_.of(v, k);
       if (c == loop.first) found = stride;
-      else if (c != AxisClasses::none && is_unrolled(c)) unrolled *= static_cast<double>(body_.type(v).shape[k]);
+      else if (is_unrolled(v, k)) unrolled *= static_cast<double>(body_.type(v).shape[k]);
       stride *= static_cast<double>(body_.type(v).shape[k]);
     }
     return unrolled * (found == 0 ? 0.25 : found == 1 ? 1 : lanes);
   }
-  bool is_unrolled(int c) const {
-    return std::none_of(order_.begin(), order_.end(), [&](const Key& key) { return key.first == c; }) &&
+  /// True for a short axis that no loop runs through. Long ones without a loop are read at computed places.
+  bool is_unrolled(VarId v, int axis) const {
+    const int c = classes_.of(v, axis);
+    return c != AxisClasses::none && body_.type(v).shape[axis] <= AxisClasses::most_unrolled &&
+           std::none_of(order_.begin(), order_.end(), [&](const Key& key) { return key.first == c; }) &&
            std::none_of(merged_.begin(), merged_.end(), [&](const auto& m) { return m.first.first == c; });
   }
   int widest_item() const {
@@ -246,7 +249,7 @@ class NestMaker {
       double k = 1;
       const VarId v = e.operands.size() && e.operands[0].is_var() && is_reduction(*e.prim) ? e.operands[0].var : e.results[0];
       for (int a = 0; a < body_.type(v).rank(); ++a)
-        if (const int c = classes_.of(v, a); c != AxisClasses::none && is_unrolled(c))
+        if (is_unrolled(v, a))
           k *= static_cast<double>(body_.type(v).shape[a]);
       if (e.prim == &prim::dot_general)
         for (std::int64_t a : e.as<DotAttr>().contract_lhs)

@@ -40,6 +40,24 @@ FreeAxes free_axes(const Program& program, const Equation& e) {
   return {rest(e.operands[0], d.contract_lhs, d.batch_lhs), rest(e.operands[1], d.contract_rhs, d.batch_rhs)};
 }
 
+GatherAxes gather_axes(const Program& program, const Equation& e) {
+  const auto& g = e.as<GatherAttr>();
+  const auto has = [](const Ints& list, std::int64_t k) { return std::find(list.begin(), list.end(), k) != list.end(); };
+  GatherAxes out;
+  for (int k = 0; k < program.type(e.results[0]).rank(); ++k)
+    if (!has(g.offset_dims, k)) out.of_indices.push_back(k);
+  int window = 0;
+  for (int k = 0; k < program.type(e.operands[0]).rank(); ++k) {
+    const bool lacks = has(g.collapsed_dims, k) || has(g.operand_batching_dims, k);
+    out.of_array.push_back(lacks ? -1 : static_cast<int>(g.offset_dims[window++]));
+    if (has(g.start_index_map, k)) out.of_array.back() = -1;
+  }
+  for (int k = 0; k < g.operand_batching_dims.rank(); ++k)
+    out.of_array[static_cast<std::size_t>(g.operand_batching_dims[k])] =
+        out.of_indices[static_cast<std::size_t>(g.indices_batching_dims[k])];
+  return out;
+}
+
 std::vector<AxisGroup> reshape_groups(const Shape& from, const Shape& to) {
   std::vector<AxisGroup> out;
   int i = 0, j = 0;
@@ -188,6 +206,17 @@ void AxisClasses::relate_dot(const Equation& e) {
     for (std::int64_t i : free.rhs) mix(b, static_cast<int>(i));
 }
 
+/// Where the places of a number of the result are: by the axes of the indices, and of the array where it is read whole.
+void AxisClasses::relate_gather(const Equation& e) {
+  if (!e.operands[0].is_var() || !e.operands[1].is_var()) return;
+  const VarId array = e.operands[0].var, indices = e.operands[1].var, y = e.results[0];
+  const GatherAxes axes = gather_axes(program_, e);
+  for (std::size_t k = 0; k < axes.of_indices.size(); ++k) join(y, axes.of_indices[k], indices, static_cast<int>(k));
+  mix(indices, program_.type(indices).rank() - 1);
+  for (std::size_t k = 0; k < axes.of_array.size(); ++k)
+    if (axes.of_array[k] >= 0) join(y, axes.of_array[k], array, static_cast<int>(k));
+}
+
 bool AxisClasses::relate_movement(const Equation& e) {
   const VarId y = e.results[0];
   if (e.prim == &prim::broadcast_in_dim) {
@@ -230,6 +259,7 @@ void AxisClasses::relate(const Equation& e) {
   else if (e.prim == &prim::concatenate) relate_concatenate(e);
   else if (is_reduction(*e.prim)) relate_reduction(e);
   else if (e.prim == &prim::dot_general) relate_dot(e);
+  else if (e.prim == &prim::gather) relate_gather(e);
 }
 
 }  // namespace anadrome

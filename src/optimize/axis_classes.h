@@ -21,6 +21,13 @@ struct FreeAxes {
 };
 FreeAxes free_axes(const Program& program, const Equation& e);
 
+/// Axes of the result of a gather: of each axis of the indices but the last, and of each axis of the array (-1: the
+/// place along it is computed).
+struct GatherAxes {
+  std::vector<int> of_indices, of_array;
+};
+GatherAxes gather_axes(const Program& program, const Equation& e);
+
 /// Runs of axes of two shapes with equal products: how a reshape takes axes to axes.
 struct AxisGroup {
   int from_begin, from_end, to_begin, to_end;
@@ -55,6 +62,7 @@ class AxisClasses {
   void relate_concatenate(const Equation& e);
   void relate_reduction(const Equation& e);
   void relate_dot(const Equation& e);
+  void relate_gather(const Equation& e);
   bool relate_movement(const Equation& e);
 
   const Program& program_;

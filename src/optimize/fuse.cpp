@@ -214,7 +214,9 @@ class Fuser {
   /// True when computing an element again is cheaper than keeping it.
   bool cheap(const Equation& e, Role role) const {
     if (role == Role::free) return true;
-    if (is_reduction(*e.prim) || e.prim == &prim::dot_general || e.prim == &prim::concatenate) return false;
+    if (is_reduction(*e.prim) || e.prim == &prim::dot_general || e.prim == &prim::concatenate ||
+        e.prim == &prim::gather)
+      return false;
     return !transcendental(e);
   }
 
@@ -325,6 +327,10 @@ class Fuser {
       if (type(v).shape[k] != 1 && classes_.unrolled(v, k) && !classes_.unrolled(r.results[0], k)) return true;
     return false;
   }
+  /// True when v is read at computed places: then it must lie in memory.
+  static bool gathers(const Equation& r, VarId v) {
+    return r.prim == &prim::gather && r.operands[0].is_var() && r.operands[0].var == v;
+  }
   /// The places where node n reads the result of equation i, if it joins.
   std::set<std::uint64_t> places(std::uint32_t i, int n) const {
     std::set<std::uint64_t> out;
@@ -342,7 +348,8 @@ class Fuser {
     const Equation& e = program_.equations[i];
     if (places(i, node).size() > most_places) return false;
     for (std::uint32_t r : readers_[e.results[0]])
-      if (n.places.count(r) && needs_memory(program_.equations[r], e.results[0])) return false;
+      if (n.places.count(r) && (needs_memory(program_.equations[r], e.results[0]) || gathers(program_.equations[r], e.results[0])))
+        return false;
     return n.operations + operations(e) <= options_.most_operations &&
            (n.unrolls || static_cast<int>(n.members.size()) < options_.most_equations);
   }

@@ -19,7 +19,8 @@ Types type_gather(const TypeIn& in) {
   return {{in.x[0].dtype, shape, false}};
 }
 
-/// What an index that does not fit reads.
+}  // namespace
+
 Literal fill_value(DType dtype, IndexMode mode) {
   if (mode != IndexMode::fill_or_drop) return Literal::of(0, dtype);
   if (is_float(dtype)) return Literal::of(std::numeric_limits<double>::quiet_NaN(), dtype);
@@ -28,6 +29,8 @@ Literal fill_value(DType dtype, IndexMode mode) {
   if (is_unsigned(dtype)) return Literal::of_integer(bits == 64 ? -1 : (std::int64_t{1} << bits) - 1, dtype);
   return Literal::of_integer(std::numeric_limits<std::int64_t>::min() >> (64 - bits), dtype);
 }
+
+namespace {
 
 template <class T> void gather_windows(const IndexWalk& walk, const EvalIn& in, T fill) {
   const T* x = static_cast<const T*>(in.x[0]);

@@ -24,6 +24,8 @@ inline IndexDims index_dims(const ScatterAttr& s) {
           s.operand_batching_dims, s.indices_batching_dims, clips ? IndexMode::clip : IndexMode::fill_or_drop};
 }
 
+/// What a gather reads at an index that does not fit.
+Literal fill_value(DType dtype, IndexMode mode);
 /// True if `axis` is in the list.
 bool contains(const Ints& list, std::int64_t axis);
 /// Window extents, one an axis of the operand, of a scatter with these updates.

@@ -5,7 +5,9 @@
 
 #include "anadrome/error.h"
 #include "core/intern.h"
+#include "primitives/indexed.h"
 #include "primitives/prims.h"
+#include "primitives/strided.h"
 
 namespace anadrome::codegen {
 namespace {
@@ -102,6 +104,7 @@ Cell Evaluator::compute(VarId v, const Place& place, int guard) {
   if (e.prim == &prim::dot_general) return product(e, place, guard);
   if (is_reduction(*e.prim)) return reduced(e, place, guard);
   if (e.prim == &prim::iota || e.prim == &prim::identity) return counted(e, place);
+  if (e.prim == &prim::gather) return gathered(e, place, guard);
   if (e.prim == &prim::pad) return padded(e, place, guard);
   if (e.prim == &prim::concatenate) return joined(e, place, guard);
   if (e.prim == &prim::add_slice || e.prim == &prim::dynamic_add_slice || e.prim == &prim::dynamic_update_slice)
@@ -232,11 +235,7 @@ Cell Evaluator::both(const Cell& a, const Cell& b, bool conjunction) {
   if (known(b, conjunction)) return a;
   if (known(a, !conjunction)) return a;
   if (known(b, !conjunction)) return b;
-  const bool vector = a.vector || b.vector;
-  const int level = std::max(a.level, b.level);
-  Value *x = vector ? in_lanes(a) : a.value, *y = vector ? in_lanes(b) : b.value;
-  go(level);
-  return {conjunction ? build_.CreateAnd(x, y) : build_.CreateOr(x, y), vector, level};
+  return combined(a, b, [&](Value* x, Value* y) { return conjunction ? build_.CreateAnd(x, y) : build_.CreateOr(x, y); });
 }
 
 /// low <= a < high.
@@ -345,6 +344,38 @@ Cell Evaluator::counted(const Equation& e, const Place& place) {
   const Cell n = integer(place[static_cast<std::size_t>(e.as<IotaAttr>().axis)]);
   go(n.level);
   return {emit_convert(build_, n.value, DType::i64, dtype), n.vector, n.level};
+}
+
+/// A number of an array at a computed place. Places are moved into the array before anything is read.
+Cell Evaluator::gathered(const Equation& e, const Place& place, int guard) {
+  const auto& g = e.as<GatherAttr>();
+  const GatherAxes axes = gather_axes(body_, e);
+  const Shape& array = body_.type(e.operands[0]).shape;
+  Place known(array.size()), index;
+  for (std::size_t k = 0; k < known.size(); ++k)
+    if (axes.of_array[k] >= 0) known[k] = place[static_cast<std::size_t>(axes.of_array[k])];
+  for (int k : axes.of_indices) index.push_back(place[static_cast<std::size_t>(k)]);
+  index.emplace_back();
+  const Strides steps = row_major(array);
+  Cell computed{build_.getInt64(0), false, 0}, fits{build_.getTrue(), false, 0};
+  for (std::size_t j = 0; j < g.start_index_map.size(); ++j) {
+    index.back().constant = static_cast<std::int64_t>(j);
+    const auto axis = static_cast<std::size_t>(g.start_index_map[static_cast<int>(j)]);
+    Cell i = at(e.operands[1], index, guard);
+    go(i.level);
+    i.value = emit_convert(build_, i.value, body_.type(e.operands[1]).dtype, DType::i64);
+    const auto number = [&](std::int64_t v) { return Cell{build_.getInt64(static_cast<std::uint64_t>(v)), false, 0}; };
+    const Cell first = number(0), last = number(array[axis] - 1);
+    const auto smaller = [&](Value* a, Value* b) { return build_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, a, b); };
+    const auto larger = [&](Value* a, Value* b) { return build_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, a, b); };
+    const Cell moved = combined(combined(i, last, smaller), first, larger);
+    fits = both(fits, combined(i, moved, [&](Value* a, Value* b) { return build_.CreateICmpEQ(a, b); }), true);
+    const Cell step = combined(moved, number(steps[axis]), [&](Value* a, Value* b) { return build_.CreateMul(a, b); });
+    computed = combined(computed, step, [&](Value* a, Value* b) { return build_.CreateAdd(a, b); });
+  }
+  const Cell value = load_at(static_cast<std::size_t>(argument_[e.operands[0].var]), offset(array, known), computed, guard);
+  if (g.mode == IndexMode::clip || g.mode == IndexMode::clip_or_drop) return value;
+  return choose(fits, value, number(fill_value(body_.type(e.results[0]).dtype, g.mode)));
 }
 
 // ---- sums over unrolled axes

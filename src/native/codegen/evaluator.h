@@ -51,10 +51,12 @@ class Evaluator {
   Cell joined(const Equation& e, const Place& place, int guard);
   Cell updated(const Equation& e, const Place& place, int guard);
   Cell counted(const Equation& e, const Place& place);
+  Cell gathered(const Equation& e, const Place& place, int guard);
   Cell reduced(const Equation& e, const Place& place, int guard);
   Cell product(const Equation& e, const Place& place, int guard);
   Place reshaped(const Equation& e, const Place& place) const;
   Cell load(std::size_t input, const Place& place, int guard);
+  Cell load_at(std::size_t input, const Affine& from, const Cell& computed, int guard);
   llvm::Value* nowhere();
   llvm::Value* load_lanes(llvm::Value* base, const Cell& pointer, DType dtype, std::int64_t stride, int guard);
   /// True for memory that runs along the tile's loop and not along the lanes.
@@ -70,6 +72,15 @@ class Evaluator {
   /// The guard "guard and condition"; `never` where it cannot hold.
   int guarded(int guard, const Cell& condition);
   Cell inside(const Affine& a, std::int64_t low, std::int64_t high);
+  /// op(a, b) on the wider of both.
+  template <class Op>
+  Cell combined(const Cell& a, const Cell& b, Op op) {
+    const bool vector = a.vector || b.vector;
+    const int level = std::max(a.level, b.level);
+    llvm::Value *x = vector ? in_lanes(a) : a.value, *y = vector ? in_lanes(b) : b.value;
+    go(level);
+    return {op(x, y), vector, level};
+  }
   Cell choose(const Cell& condition, const Cell& yes, const Cell& no);
   bool known(const Cell& c, bool value) const;
   void go(int level);

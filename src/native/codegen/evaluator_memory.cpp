@@ -95,6 +95,42 @@ Value* Evaluator::load_lanes(Value* base, const Cell& pointer, DType dtype, std:
   return x;
 }
 
+/// The element of an argument `computed` elements behind `from`; both may differ from lane to lane.
+Cell Evaluator::load_at(std::size_t input, const Affine& from, const Cell& computed, int guard) {
+  const DType dtype = body_.type(body_.inputs[input]).dtype;
+  llvm::Type* element = memory_type(build_.getContext(), dtype);
+  const std::int64_t stride = nest_.lane >= 0 && nest_.lanes > 1 ? from.coefficient[static_cast<std::size_t>(nest_.lane)] : 0;
+  Cell pointer = address(input, dtype, from);
+  const bool vector = computed.vector || stride != 0;
+  pointer.level = std::max({pointer.level, computed.level, vector ? lane_level() : 0});
+  const Cell open = guard == no_guard ? Cell{} : guards_[static_cast<std::size_t>(guard)];
+  pointer.level = std::max(pointer.level, open.level);
+  go(pointer.level);
+  const auto read = [&](Value* place) { return build_.CreateAlignedLoad(element, place, llvm::Align(item_size(dtype))); };
+  if (!computed.vector) {
+    pointer.value = build_.CreateGEP(element, pointer.value, computed.value);
+    if (vector) return {from_memory(build_, load_lanes(base_[input], pointer, dtype, stride, guard), dtype), true, pointer.level};
+    if (open.value)
+      pointer.value = build_.CreateSelect(open.vector ? build_.CreateOrReduce(open.value) : open.value, pointer.value, base_[input]);
+    return {from_memory(build_, read(pointer.value), dtype), false, pointer.level};
+  }
+  Value* mask = frame_.mask;
+  if (open.value) {
+    Value* lanes = in_lanes(open);
+    go(pointer.level);
+    mask = mask ? build_.CreateAnd(mask, lanes) : lanes;
+  }
+  Value* x = llvm::PoisonValue::get(llvm::FixedVectorType::get(element, static_cast<unsigned>(nest_.lanes)));
+  for (int k = 0; k < nest_.lanes; ++k) {
+    Value* offset = build_.CreateExtractElement(computed.value, static_cast<std::uint64_t>(k));
+    if (stride) offset = build_.CreateAdd(offset, build_.getInt64(static_cast<std::uint64_t>(k * stride)));
+    Value* place = build_.CreateGEP(element, pointer.value, offset);
+    if (mask) place = build_.CreateSelect(build_.CreateExtractElement(mask, static_cast<std::uint64_t>(k)), place, base_[input]);
+    x = build_.CreateInsertElement(x, read(place), static_cast<std::uint64_t>(k));
+  }
+  return {from_memory(build_, x, dtype), true, pointer.level};
+}
+
 // ---- tiles
 
 bool Evaluator::crosses(DType dtype, const Affine& offset) const {
