@@ -39,6 +39,7 @@ struct Node {
 };
 
 constexpr int most_visits = 400;  // of the search for a path between two nodes
+constexpr std::size_t most_parts = 3;  // of a concatenation that a loop runs along
 constexpr int most_rank = 8;
 constexpr std::size_t most_places = 6;  // of one value: it is computed once for each
 
@@ -116,6 +117,7 @@ class Fuser {
       return Role::free;
     if (p == &prim::add_slice || p == &prim::dynamic_add_slice || p == &prim::dynamic_update_slice)
       return worth_fusing(e) ? Role::compute : Role::step;
+    if (p == &prim::concatenate) return joins_many(e) ? Role::step : Role::compute;
     return Role::compute;
   }
 
@@ -141,6 +143,12 @@ class Fuser {
     for (int k = 0; k < type(y).rank(); ++k)
       if (part.shape[k] != type(y).shape[k] && !classes_.unrolled(y, k)) return false;
     return true;
+  }
+
+  /// In a loop along the joined axis each number is chosen among all parts; many parts are better copied.
+  bool joins_many(const Equation& e) const {
+    const bool loops = !classes_.unrolled(e.results[0], static_cast<int>(e.as<AxisAttr>().axis));
+    return loops && e.operands.size() > most_parts;
   }
 
   void add_axes(Space& space, VarId v) const {
