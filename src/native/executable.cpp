@@ -157,7 +157,7 @@ std::vector<std::optional<products::Product>> NativeExecutable::planned(const Pr
 std::vector<StepNeeds> NativeExecutable::needs() const {
   std::vector<StepNeeds> out(kernels_.size());
   for (std::size_t i = 0; i < out.size(); ++i) {
-    if (kernels_[i]) out[i] = {kernel_scratch_bytes(*kernels_[i]), kernels_[i]->nest.overlaps};
+    if (kernels_[i]) out[i] = {kernel_scratch_bytes(*kernels_[i]), kernels_[i]->nest.overlaps && !kernels_[i]->nest.stores_once};
     else if (products_[i]) out[i].scratch = products_[i]->scratch_bytes(threads_);
   }
   return out;

@@ -350,6 +350,8 @@ class NestMaker {
     }
     choose_tile(out);
     choose_copies(out);
+    const bool kept_lanes = out.lane >= 0 && !out.loops[static_cast<std::size_t>(out.lane)].reduced;
+    out.stores_once = out.overlaps && kept_lanes && out.tile < 0 && works_in_place();
     if (!out.loops.empty() && out.first_reduced() == 0 && !inside_)
       out.blocks = std::clamp<std::int64_t>(out.points() / block_points, 1, most_blocks);
     return out;

@@ -40,8 +40,10 @@ struct LoopNest {
   /// computed at a time, and such values are read and written in blocks, transposed in registers. -1: none.
   int tile = -1;
   /// The last vector starts early enough to be whole, and computes some lanes again (sums leave them out): half the
-  /// code. Results must then not lie over arguments.
+  /// code. Results must then not lie over arguments unless stores_once.
   bool overlaps = false;
+  /// Of vectors that overlap only lanes that were not there before are written, so that results may lie over arguments.
+  bool stores_once = false;
   /// The loop of the lanes is kept and runs inside the reduced ones: memory is read row by row, and the totals of many
   /// columns lie in memory meanwhile.
   bool lanes_inside_sums = false;

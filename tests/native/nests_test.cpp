@@ -129,6 +129,35 @@ TEST(Nests, ChainsAgreeWithTheReference) {
   }
 }
 
+TEST(Nests, LongBodiesMayLieOverTheirArguments) {
+  for (const char* dtype : {"f32", "f64", "f16", "i8"})
+    for (const bool waits : {true, false})
+      for (const std::int64_t n : {9, 33, 35, 63, 64, 65, 1003}) {
+        const std::string type = ":" + type_text(dtype, {n}) + " = ";
+        std::string text = "{ lambda ; x0:" + type_text(dtype, {n}) + " y0:" + type_text(dtype, {n}) + " . let";
+        for (int i = 0; i < 20; ++i) {  // a chain, or two that meet at the end
+          const std::string k = std::to_string(i), next = std::to_string(i + 1);
+          text += " a" + k + type + "sub x" + k + (waits ? " y" + k : " x0") + " x" + next + type + "neg a" + k;
+          text += " y" + next + type + "max y" + k + (waits ? " a" + k : " y0");
+        }
+        const auto program = std::make_shared<const Program>(parsed(text + " in (x20, y20) }"));
+        std::mt19937 random(5);
+        Arrays x, given;
+        for (VarId v : program->inputs) {
+          x.push_back(random_array(program->type(v), random));
+          given.push_back(testing::make_array(x.back().type(), testing::numbers(x.back())));
+        }
+        const bool donated[] = {true, true};
+        const auto native = compile(program, {.backend = "native"}, donated);
+        EXPECT_EQ(native->memory_analysis().temp_size_in_bytes, 0) << native->text();
+        const std::vector<Array> want = compile(program, {.backend = "eval"})->run(x), got = native->run(given);
+        for (std::size_t k = 0; k < 2; ++k) {
+          EXPECT_TRUE(testing::identical(got[k], want[k])) << dtype << " " << n << "\n" << native->text();
+          EXPECT_TRUE(data(got[k]) == data(given[0]) || data(got[k]) == data(given[1])) << "written elsewhere";
+        }
+      }
+}
+
 TEST(Nests, HeavySumsLeaveOutWhatWasThere) {
   // One result of the chain is summed: lanes run along the sum, and the last vector starts early.
   for (const std::int64_t n : {9, 33, 101, 1001}) {

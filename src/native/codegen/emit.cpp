@@ -122,8 +122,8 @@ class Emitter {
     Value* whole = integer(nest_.loops[static_cast<std::size_t>(d)].extent - nest_.lanes * nest_.copies);
     Value* from = build_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, index, whole);
     frame_.index[static_cast<std::size_t>(d)] = from;
-    if (!reduced(d)) return;
-    Value* again = build_.CreateTrunc(build_.CreateSub(index, from), build_.getInt32Ty());
+    if (!reduced(d) && !nest_.stores_once) return;
+    Value* again = frame_.again = build_.CreateTrunc(build_.CreateSub(index, from), build_.getInt32Ty());
     fresh_ = build_.CreateICmpSGE(lane_numbers(), build_.CreateVectorSplat(static_cast<unsigned>(nest_.lanes), again));
   }
   llvm::Constant* lane_numbers() {
@@ -232,7 +232,11 @@ class Emitter {
       if (body_.type(e.results[0]).shape == shape)
         for (int u = 0; u < nest_.copies; ++u)
           evaluator_.at(Atom::variable(e.results[0]), shifted(here, u * nest_.lanes, nest_.lane));
-    for (int u = 0; u < nest_.copies; ++u) point_stores(u * nest_.lanes, nest_.lane);
+    for (int u = 0; u < nest_.copies; ++u) {
+      frame_.copy = u * nest_.lanes;
+      point_stores(u * nest_.lanes, nest_.lane);
+    }
+    frame_.copy = 0;
   }
   static Place shifted(Place place, std::int64_t shift, int loop) {
     for (Affine& a : place) a.constant += shift * a.coefficient[static_cast<std::size_t>(loop)];

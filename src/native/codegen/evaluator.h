@@ -9,7 +9,8 @@ struct Frame {
   std::vector<llvm::BasicBlock*> level_block;  // [d]: inside loops [0, d)
   std::vector<llvm::Value*> index;             // of loop d; of the lane loop: that of lane 0
   llvm::Value* mask = nullptr;                 // lanes that exist, or null: all do
-  std::int64_t copy = 0;                       // which copy of the body in a tile is written
+  std::int64_t copy = 0;                       // which copy of the body in a tile is written; in a chain, its first lane
+  llvm::Value* again = nullptr;                // how many lanes were there before, where vectors overlap
   llvm::Value* remaining = nullptr;            // how many lanes exist, where mask is set
 };
 
@@ -58,6 +59,9 @@ class Evaluator {
   Cell load(std::size_t input, const Place& place, int guard);
   Cell load_at(std::size_t input, const Affine& from, const Cell& computed, int guard);
   llvm::Value* nowhere();
+  llvm::Constant* lane_numbers(std::int64_t first);
+  void store_fresh(llvm::Value* x, llvm::Value* pointer, DType dtype, std::int64_t stride);
+  void store_lanes(llvm::Value* x, llvm::Value* pointer, DType dtype, std::int64_t stride, llvm::Value* mask);
   llvm::Value* load_lanes(llvm::Value* base, const Cell& pointer, DType dtype, std::int64_t stride, int guard);
   /// True for memory that runs along the tile's loop and not along the lanes.
   bool crosses(DType dtype, const Affine& offset) const;

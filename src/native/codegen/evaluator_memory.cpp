@@ -220,21 +220,51 @@ void Evaluator::store(std::size_t k, const Place& place, const Cell& cell) {
   Value* x = lanes ? in_lanes(cell) : cell.value;
   go(level);
   x = to_memory(build_, x, type.dtype);
-  const llvm::Align align(item_size(type.dtype));
-  if (!lanes || (stride == 1 && !frame_.mask)) {
-    build_.CreateAlignedStore(x, pointer.value, align);
+  if (!lanes) build_.CreateAlignedStore(x, pointer.value, llvm::Align(item_size(type.dtype)));
+  else if (nest_.stores_once) store_fresh(x, pointer.value, type.dtype, stride);
+  else store_lanes(x, pointer.value, type.dtype, stride, frame_.mask);
+}
+
+/// Lanes that the mask holds, or all.
+void Evaluator::store_lanes(Value* x, Value* pointer, DType dtype, std::int64_t stride, Value* mask) {
+  const llvm::Align align(item_size(dtype));
+  if (stride == 1 && !mask) {
+    build_.CreateAlignedStore(x, pointer, align);
     return;
   }
-  if (stride == 1 && item_size(type.dtype) >= 4) {
-    build_.CreateMaskedStore(x, pointer.value, align, frame_.mask);
+  if (stride == 1 && item_size(dtype) >= 4) {
+    build_.CreateMaskedStore(x, pointer, align, mask);
     return;
   }
-  llvm::Type* element = memory_type(build_.getContext(), type.dtype);
+  llvm::Type* element = memory_type(build_.getContext(), dtype);
   for (int l = 0; l < nest_.lanes; ++l) {
-    Value* p = build_.CreateGEP(element, pointer.value, build_.getInt64(static_cast<std::uint64_t>(l * stride)));
-    if (frame_.mask) p = build_.CreateSelect(build_.CreateExtractElement(frame_.mask, static_cast<std::uint64_t>(l)), p, nowhere());
+    Value* p = build_.CreateGEP(element, pointer, build_.getInt64(static_cast<std::uint64_t>(l * stride)));
+    if (mask) p = build_.CreateSelect(build_.CreateExtractElement(mask, static_cast<std::uint64_t>(l)), p, nowhere());
     build_.CreateAlignedStore(build_.CreateExtractElement(x, static_cast<std::uint64_t>(l)), p, align);
   }
+}
+
+llvm::Constant* Evaluator::lane_numbers(std::int64_t first) {
+  std::vector<llvm::Constant*> lanes;
+  for (int k = 0; k < nest_.lanes; ++k) lanes.push_back(build_.getInt32(static_cast<std::uint32_t>(first + k)));
+  return llvm::ConstantVector::get(lanes);
+}
+
+/// Lanes that the vector before did not have: nearly always all of them, which is a store like any other.
+void Evaluator::store_fresh(Value* x, Value* pointer, DType dtype, std::int64_t stride) {
+  llvm::Function* function = frame_.level_block[0]->getParent();
+  const auto block = [&](const char* name) { return llvm::BasicBlock::Create(build_.getContext(), name, function); };
+  llvm::BasicBlock *all = block("all"), *some = block("some"), *after = block("stored");
+  build_.CreateCondBr(build_.CreateICmpEQ(frame_.again, build_.getInt32(0)), all, some);
+  build_.SetInsertPoint(all);
+  store_lanes(x, pointer, dtype, stride, nullptr);
+  build_.CreateBr(after);
+  build_.SetInsertPoint(some);
+  Value* before = build_.CreateVectorSplat(static_cast<unsigned>(nest_.lanes), frame_.again);
+  store_lanes(x, pointer, dtype, stride, build_.CreateICmpSGE(lane_numbers(frame_.copy), before));
+  build_.CreateBr(after);
+  build_.SetInsertPoint(after);
+  frame_.level_block.back() = after;
 }
 
 }  // namespace anadrome::codegen
