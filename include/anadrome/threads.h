@@ -4,7 +4,7 @@
 namespace anadrome {
 
 /// Sets on how many threads (1 to 1024, the calling one included) runs may compute from now on. Takes effect at the
-/// next run; results may differ in the last bits between thread counts, never between two runs with the same one.
+/// next run. Results do not depend on it: they have the same bits with any number of threads.
 /// Throws TypeError for any other number. Example: `set_num_threads(1)`.
 void set_num_threads(int threads);
 
