@@ -76,7 +76,14 @@ class NestMaker {
   bool unrolls(VarId v, int axis, bool summed) const {
     const std::int64_t lanes = vector_bytes_ / static_cast<int>(item_bytes(body_.type(v).dtype));
     const bool fills = body_.type(v).shape[axis] >= 2 * lanes;
-    return classes_.unrolled(v, axis) && (summed || !fills || !classes_.only_sliced(v, axis));
+    return classes_.unrolled(v, axis) && (summed || !fills || !classes_.only_sliced(v, axis) || slices_values());
+  }
+  /// True for slices of what the body computes, which may need to know the place along the axis (gaps of padding).
+  bool slices_values() const {
+    return std::any_of(body_.equations.begin(), body_.equations.end(), [&](const Equation& e) {
+      const bool window = e.prim == &prim::slice || e.prim == &prim::dynamic_slice;
+      return window && e.operands[0].is_var() && defined_[e.operands[0].var];
+    });
   }
   static bool contains(const Ints& list, std::int64_t k) { return std::find(list.begin(), list.end(), k) != list.end(); }
 

@@ -168,6 +168,16 @@ TEST(Nests, HeavySumsLeaveOutWhatWasThere) {
   }
 }
 
+TEST(Nests, SlicesOfComputedValuesAreUnrolled) {
+  compare("{ lambda ; a:f64[9] b:f64[5] . let c:f64[9] = pad[low=(0), high=(0), interior=(1)] b 0.0:f64 d:f64[9] = add c a "
+          "e:f64[8] = slice[start=(0), limit=(8), strides=(1)] d in (e) }",
+          0);
+  compare("{ lambda ; a:f64[8,33] b:f64[16,33] . let c:f64[16,33] = pad[low=(1,0), high=(0,0), interior=(1,0)] a -1.5:f64 "
+          "g:f64[16,33] = mul b c h:f64[15,33] = pad[low=(-1,0), high=(0,0), interior=(0,0)] g 0.0:f64 "
+          "i:f64[8,33] = slice[start=(0,0), limit=(15,33), strides=(2,1)] h in (i) }",
+          0);
+}
+
 TEST(Nests, SlicesOfFullAxesAreLoops) {
   const std::string text =
       "{ lambda ; a:f64[25,14] . let b:f64[25,10] = slice[start=(0,2), limit=(25,12), strides=(1,1)] a c:f64[25,10] = exp b in (c) }";
