@@ -43,7 +43,7 @@ class ObjectCache {
   std::atomic<std::uint64_t> stored_ = 0;
 };
 
-/// Names the code generator: the version of the library and a hash of the sources that decide what code a kernel gets.
+/// Names the code generator: the version of the library and a hash of its sources.
 /// Written by cmake/code_version.cmake.
 std::string code_version();
 
