@@ -103,6 +103,20 @@ Cost cost_kernel(const CostIn& in) {
 
 constexpr NoRule compiled_only = no_rule("kernels are made after all transforms");
 
+/// A primitive that stands for the equations of its body.
+constexpr Prim step_of_body(std::string_view name) {
+  return {
+      .name = name,
+      .work = Work::call,
+      .type = kernel_types,
+      .eval = eval_kernel,
+      .jvp = compiled_only,
+      .transpose = compiled_only,
+      .batch = compiled_only,
+      .cost = cost_kernel,
+  };
+}
+
 }  // namespace
 
 Equation kernel_equation(const Program& program, const std::vector<std::uint32_t>& members,
@@ -135,27 +149,9 @@ bool may_overwrite(const Program& body, std::size_t input, std::size_t output) {
 }
 
 // loop_kernel: the equations of its body, point by point in one nest of loops.
-constinit const Prim loop_kernel = {
-    .name = "loop_kernel",
-    .work = Work::call,
-    .type = kernel_types,
-    .eval = eval_kernel,
-    .jvp = compiled_only,
-    .transpose = compiled_only,
-    .batch = compiled_only,
-    .cost = cost_kernel,
-};
+constinit const Prim loop_kernel = step_of_body("loop_kernel");
 
 // turned_product: a product, then a transpose, in one step.
-constinit const Prim turned_product = {
-    .name = "turned_product",
-    .work = Work::call,
-    .type = kernel_types,
-    .eval = eval_kernel,
-    .jvp = compiled_only,
-    .transpose = compiled_only,
-    .batch = compiled_only,
-    .cost = cost_kernel,
-};
+constinit const Prim turned_product = step_of_body("turned_product");
 
 }  // namespace anadrome

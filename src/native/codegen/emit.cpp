@@ -124,12 +124,7 @@ class Emitter {
     frame_.index[static_cast<std::size_t>(d)] = from;
     if (!reduced(d) && !nest_.stores_once) return;
     Value* again = frame_.again = build_.CreateTrunc(build_.CreateSub(index, from), build_.getInt32Ty());
-    fresh_ = build_.CreateICmpSGE(lane_numbers(), build_.CreateVectorSplat(static_cast<unsigned>(nest_.lanes), again));
-  }
-  llvm::Constant* lane_numbers() {
-    std::vector<llvm::Constant*> lanes;
-    for (int k = 0; k < nest_.lanes; ++k) lanes.push_back(build_.getInt32(static_cast<std::uint32_t>(k)));
-    return llvm::ConstantVector::get(lanes);
+    fresh_ = build_.CreateICmpSGE(evaluator_.lane_numbers(), build_.CreateVectorSplat(static_cast<unsigned>(nest_.lanes), again));
   }
   /// Totals behind a loop that may not have run.
   Totals merged(const Totals& skipped, const Totals& done, BasicBlock* before, BasicBlock* end, bool certain) {
@@ -152,7 +147,7 @@ class Emitter {
     frame_.index[static_cast<std::size_t>(d)] = from;
     frame_.level_block.push_back(some);
     frame_.remaining = build_.CreateTrunc(build_.CreateSub(to, from), build_.getInt32Ty());
-    frame_.mask = build_.CreateICmpSLT(lane_numbers(),
+    frame_.mask = build_.CreateICmpSLT(evaluator_.lane_numbers(),
                                        build_.CreateVectorSplat(static_cast<unsigned>(nest_.lanes), frame_.remaining));
     const Totals next = body(totals);
     frame_.mask = nullptr;

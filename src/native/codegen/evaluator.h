@@ -21,6 +21,8 @@ class Evaluator {
 
   /// The value at a place.
   Cell at(const Atom& a, const Place& place, int guard = no_guard);
+  /// first, first + 1, ... by lane.
+  llvm::Constant* lane_numbers(std::int64_t first = 0);
   /// The value for all lanes.
   llvm::Value* in_lanes(const Cell& cell);
   /// Forgets what was computed inside loop d: its code is written again, or no longer reached.
@@ -59,7 +61,6 @@ class Evaluator {
   Cell load(std::size_t input, const Place& place, int guard);
   Cell load_at(std::size_t input, const Affine& from, const Cell& computed, int guard);
   llvm::Value* nowhere();
-  llvm::Constant* lane_numbers(std::int64_t first);
   void store_fresh(llvm::Value* x, llvm::Value* pointer, DType dtype, std::int64_t stride);
   void store_lanes(llvm::Value* x, llvm::Value* pointer, DType dtype, std::int64_t stride, llvm::Value* mask);
   llvm::Value* load_lanes(llvm::Value* base, const Cell& pointer, DType dtype, std::int64_t stride, int guard);
