@@ -60,6 +60,8 @@ class Evaluator {
   Place reshaped(const Equation& e, const Place& place) const;
   Cell load(std::size_t input, const Place& place, int guard);
   Cell load_at(std::size_t input, const Affine& from, const Cell& computed, int guard);
+  llvm::Value* open_lanes(int guard, int level);
+  llvm::Value* load_computed(llvm::Value* base, const Cell& pointer, DType dtype, std::int64_t stride, llvm::Value* offsets, int guard);
   llvm::Value* nowhere();
   void store_fresh(llvm::Value* x, llvm::Value* pointer, DType dtype, std::int64_t stride);
   void store_lanes(llvm::Value* x, llvm::Value* pointer, DType dtype, std::int64_t stride, llvm::Value* mask);

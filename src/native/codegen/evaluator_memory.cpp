@@ -43,29 +43,17 @@ Cell Evaluator::address(std::size_t pointer, DType dtype, const Affine& offset) 
 
 Cell Evaluator::load(std::size_t input, const Place& place, int guard) {
   const Type& type = body_.type(body_.inputs[input]);
-  Affine from = offset(type.shape, place);
-  const std::int64_t stride = nest_.lane >= 0 ? from.coefficient[static_cast<std::size_t>(nest_.lane)] : 0;
-  llvm::Type* element = memory_type(build_.getContext(), type.dtype);
-  const llvm::Align align(item_size(type.dtype));
-  Cell pointer = address(input, type.dtype, from);
-  if (guard != no_guard) pointer.level = std::max(pointer.level, guards_[static_cast<std::size_t>(guard)].level);
+  const Affine from = offset(type.shape, place);
   if (guard == no_guard && crosses(type.dtype, from)) return load_tile(input, type.dtype, from);
-  const bool lanes = stride != 0 && nest_.lanes > 1;
-  if (lanes) pointer.level = std::max(pointer.level, lane_level());
-  if (!lanes) {
-    if (guard != no_guard) {
-      const Cell& g = guards_[static_cast<std::size_t>(guard)];
-      go(pointer.level);
-      Value* open = g.vector ? build_.CreateOrReduce(g.value) : g.value;
-      pointer.value = build_.CreateSelect(open, pointer.value, base_[input]);
-    }
-    go(pointer.level);
-    Value* x = build_.CreateAlignedLoad(element, pointer.value, align);
-    return {from_memory(build_, x, type.dtype), false, pointer.level};
-  }
-  go(pointer.level);
-  Value* x = load_lanes(base_[input], pointer, type.dtype, stride, guard);
-  return {from_memory(build_, x, type.dtype), true, pointer.level};
+  return load_at(input, from, {}, guard);
+}
+
+/// The lanes that are there and that the guard lets through; null: all.
+Value* Evaluator::open_lanes(int guard, int level) {
+  if (guard == no_guard) return frame_.mask;
+  Value* open = in_lanes(guards_[static_cast<std::size_t>(guard)]);
+  go(level);
+  return frame_.mask ? build_.CreateAnd(frame_.mask, open) : open;
 }
 
 /// Numbers that lie `stride` apart, one a lane; lanes that are masked out or guarded are not touched.
@@ -73,12 +61,7 @@ Value* Evaluator::load_lanes(Value* base, const Cell& pointer, DType dtype, std:
   llvm::Type* element = memory_type(build_.getContext(), dtype);
   auto* type = llvm::FixedVectorType::get(element, static_cast<unsigned>(nest_.lanes));
   const llvm::Align align(item_size(dtype));
-  Value* mask = frame_.mask;
-  if (guard != no_guard) {
-    Value* g = in_lanes(guards_[static_cast<std::size_t>(guard)]);
-    go(pointer.level);
-    mask = mask ? build_.CreateAnd(mask, g) : g;
-  }
+  Value* mask = open_lanes(guard, pointer.level);
   if (stride == 1 && !mask) return build_.CreateAlignedLoad(type, pointer.value, align);
   if (stride == 1 && item_size(dtype) >= 4) {
     // A masked load of no lanes from memory that is not there gives zeros, but takes 150 ns on AMD processors.
@@ -95,40 +78,42 @@ Value* Evaluator::load_lanes(Value* base, const Cell& pointer, DType dtype, std:
   return x;
 }
 
-/// The element of an argument `computed` elements behind `from`; both may differ from lane to lane.
+/// The element of an argument at `from`, or `computed` (unless empty) elements behind; both may differ from lane to lane.
 Cell Evaluator::load_at(std::size_t input, const Affine& from, const Cell& computed, int guard) {
   const DType dtype = body_.type(body_.inputs[input]).dtype;
   llvm::Type* element = memory_type(build_.getContext(), dtype);
   const std::int64_t stride = nest_.lane >= 0 && nest_.lanes > 1 ? from.coefficient[static_cast<std::size_t>(nest_.lane)] : 0;
-  Cell pointer = address(input, dtype, from);
   const bool vector = computed.vector || stride != 0;
-  pointer.level = std::max({pointer.level, computed.level, vector ? lane_level() : 0});
   const Cell open = guard == no_guard ? Cell{} : guards_[static_cast<std::size_t>(guard)];
-  pointer.level = std::max(pointer.level, open.level);
+  Cell pointer = address(input, dtype, from);
+  pointer.level = std::max({pointer.level, computed.level, open.level, vector ? lane_level() : 0});
   go(pointer.level);
-  const auto read = [&](Value* place) { return build_.CreateAlignedLoad(element, place, llvm::Align(item_size(dtype))); };
-  if (!computed.vector) {
-    pointer.value = build_.CreateGEP(element, pointer.value, computed.value);
-    if (vector) return {from_memory(build_, load_lanes(base_[input], pointer, dtype, stride, guard), dtype), true, pointer.level};
-    if (open.value)
-      pointer.value = build_.CreateSelect(open.vector ? build_.CreateOrReduce(open.value) : open.value, pointer.value, base_[input]);
-    return {from_memory(build_, read(pointer.value), dtype), false, pointer.level};
+  if (computed.vector) {
+    Value* x = load_computed(base_[input], pointer, dtype, stride, computed.value, guard);
+    return {from_memory(build_, x, dtype), true, pointer.level};
   }
-  Value* mask = frame_.mask;
-  if (open.value) {
-    Value* lanes = in_lanes(open);
-    go(pointer.level);
-    mask = mask ? build_.CreateAnd(mask, lanes) : lanes;
-  }
+  if (computed.value) pointer.value = build_.CreateGEP(element, pointer.value, computed.value);
+  if (vector) return {from_memory(build_, load_lanes(base_[input], pointer, dtype, stride, guard), dtype), true, pointer.level};
+  if (open.value)
+    pointer.value = build_.CreateSelect(open.vector ? build_.CreateOrReduce(open.value) : open.value, pointer.value, base_[input]);
+  Value* x = build_.CreateAlignedLoad(element, pointer.value, llvm::Align(item_size(dtype)));
+  return {from_memory(build_, x, dtype), false, pointer.level};
+}
+
+/// As load_lanes, each lane `offsets` elements further.
+Value* Evaluator::load_computed(Value* base, const Cell& pointer, DType dtype, std::int64_t stride, Value* offsets, int guard) {
+  llvm::Type* element = memory_type(build_.getContext(), dtype);
+  Value* mask = open_lanes(guard, pointer.level);
   Value* x = llvm::PoisonValue::get(llvm::FixedVectorType::get(element, static_cast<unsigned>(nest_.lanes)));
   for (int k = 0; k < nest_.lanes; ++k) {
-    Value* offset = build_.CreateExtractElement(computed.value, static_cast<std::uint64_t>(k));
+    const auto lane = static_cast<std::uint64_t>(k);
+    Value* offset = build_.CreateExtractElement(offsets, lane);
     if (stride) offset = build_.CreateAdd(offset, build_.getInt64(static_cast<std::uint64_t>(k * stride)));
     Value* place = build_.CreateGEP(element, pointer.value, offset);
-    if (mask) place = build_.CreateSelect(build_.CreateExtractElement(mask, static_cast<std::uint64_t>(k)), place, base_[input]);
-    x = build_.CreateInsertElement(x, read(place), static_cast<std::uint64_t>(k));
+    if (mask) place = build_.CreateSelect(build_.CreateExtractElement(mask, lane), place, base);
+    x = build_.CreateInsertElement(x, build_.CreateAlignedLoad(element, place, llvm::Align(item_size(dtype))), lane);
   }
-  return {from_memory(build_, x, dtype), true, pointer.level};
+  return x;
 }
 
 // ---- tiles
