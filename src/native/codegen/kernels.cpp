@@ -4,6 +4,7 @@
 #include <llvm/Support/raw_ostream.h>
 
 #include <algorithm>
+#include <atomic>
 #include <mutex>
 #include <unordered_set>
 
@@ -102,7 +103,7 @@ class Compilation {
   /// Loads those that are in the cache; compiles and stores the others, each by itself.
   void compile(ObjectCache& cache) {
     const Environment& environment = Environment::instance();
-    std::vector<std::string> keys, objects;
+    std::vector<std::string> keys, objects(kernels_.size());
     std::unordered_set<std::string> names;
     for (const NewKernel& k : kernels_) {
       keys.push_back(environment.text + to_string(*k->body));
@@ -110,7 +111,10 @@ class Compilation {
       names.insert(k->name);
     }
     if (names.size() < kernels_.size()) return compile();  // hashes collide
-    for (std::size_t i = 0; i < kernels_.size(); ++i) objects.push_back(cached_object(cache, keys[i], kernels_[i]));
+    parallel_for(static_cast<std::int64_t>(kernels_.size()), [&](std::int64_t i) {
+      const auto k = static_cast<std::size_t>(i);
+      objects[k] = cached_object(cache, keys[k], kernels_[k]);
+    });
     try {
       link(objects, environment.functions);
     } catch (const CompileError&) {
@@ -168,7 +172,7 @@ class Compilation {
 
   codegen::Host& host_ = codegen::Host::instance();
   std::vector<NewKernel> kernels_;
-  std::int64_t loaded_ = 0;
+  std::atomic<std::int64_t> loaded_ = 0;
 };
 
 class Kernels {
