@@ -4,12 +4,17 @@
 
 #include "anadrome/threads.h"
 #include "native/backend.h"
+#include "native/blocks/blocked_steps.h"
+#include "native/blocks/group.h"
 #include "native/emittable.h"
+#include "native/pool.h"
 #include "native/products/product.h"
 #include "native/run_kernel.h"
 #include "native/schedule_text.h"
+#include "optimize/added_products.h"
 #include "optimize/cost.h"
 #include "optimize/fuse.h"
+#include "optimize/offsets.h"
 #include "optimize/passes.h"
 #include "optimize/plan.h"
 #include "primitives/prims.h"
@@ -30,7 +35,8 @@ struct Step {
   std::uint32_t first, operands, results;
   Ref scratch;
   const CompiledKernel* compiled;      // a loop kernel, or
-  const products::Product* product;    // a product of matrices; else `kernel` runs the step
+  const products::Product* product;    // a product of matrices, or
+  const blocks::BlockedSteps* blocked;  // several of those, block by block; else `kernel` runs the step
 };
 
 struct Copy {
@@ -47,7 +53,7 @@ class NativeExecutable final : public Executable {
   /// `program` is what was optimised, `steps` the same with loop kernels (or `program` itself).
   NativeExecutable(Program program, Fused steps, std::span<const bool> donated)
       : optimized_(std::move(program)), program_(std::move(steps.program)), members_(std::move(steps.members)),
-        kernels_(compiled(program_)), products_(planned(program_, !members_.empty())), plan_(plan_memory(program_, donated, needs())), arguments_(plan_.written.size()) {
+        kernels_(compiled(program_)), blocked_(blocked()), products_(planned(program_, !members_.empty())), plan_(plan_memory(program_, donated, needs())), arguments_(plan_.written.size()) {
     for (std::size_t i = 0; i < program_.equations.size(); ++i)
       if (!plan_.elided[i]) add_step(i);
     for (const Plan::Copy& c : plan_.copies)
@@ -80,16 +86,23 @@ class NativeExecutable final : public Executable {
   void run_steps(char* const* bases) const;
 
   static std::vector<KernelPtr> compiled(const Program& program);
+  std::vector<std::optional<blocks::BlockedSteps>> blocked();
   /// Without generated code products run on the kernel of `eval` too: the same bits.
   static std::vector<std::optional<products::Product>> planned(const Program& program, bool generated);
   std::vector<StepNeeds> needs() const;
+  /// The kernel of an equation that is one.
+  const CompiledKernel* kernel(std::size_t equation) const {
+    return blocked_[equation] ? nullptr : kernels_[first_step_[equation]].get();
+  }
 
   Program optimized_;
   Program program_;                 // what runs: equations are steps
   std::vector<std::vector<std::uint32_t>> members_;  // by step: equations of optimized_; empty without fusion
-  std::vector<KernelPtr> kernels_;  // by equation; null where it is no loop kernel
+  int threads_ = num_threads();     // that products and blocks have scratch memory for
+  std::vector<KernelPtr> kernels_;  // in the order of for_each_step; null where it is no loop kernel
+  std::vector<std::size_t> first_step_;  // by equation: in kernels_
+  std::vector<std::optional<blocks::BlockedSteps>> blocked_;  // by equation
   std::vector<std::optional<products::Product>> products_;  // by equation
-  int threads_ = num_threads();     // that the products have scratch memory for
   Plan plan_;
   std::size_t arguments_;
   std::vector<Step> steps_;
@@ -120,24 +133,54 @@ Ref NativeExecutable::ref(const Place& place) const {
   }
 }
 
+/// Every step of a program, those that run block by block one by one.
+template <class F> void for_each_step(const Program& program, F f) {
+  for (const Equation& e : program.equations) {
+    if (e.prim != &blocked_steps) f(e);
+    else for_each_step(*e.as<CallAttr>().body, f);
+  }
+}
+
 std::vector<KernelPtr> NativeExecutable::compiled(const Program& program) {
   std::vector<ProgramPtr> bodies;
-  for (const Equation& e : program.equations)
+  for_each_step(program, [&](const Equation& e) {
     if (e.prim == &loop_kernel) bodies.push_back(e.as<CallAttr>().body.program);
+  });
   const std::vector<KernelPtr> kernels = bodies.empty() ? std::vector<KernelPtr>() : compile_kernels(bodies);
   std::vector<KernelPtr> out;
   std::size_t next = 0;
-  for (const Equation& e : program.equations) out.push_back(e.prim == &loop_kernel ? kernels[next++] : nullptr);
+  for_each_step(program, [&](const Equation& e) { out.push_back(e.prim == &loop_kernel ? kernels[next++] : nullptr); });
   return out;
 }
 
-/// The product of a step that writes it transposed.
-std::optional<products::Product> planned_turned(const Program& body, const Type& lhs, const Type& rhs) {
-  const Ints& perm = body.equations[1].as<PermutationAttr>().perm;
-  const Strides steps = row_major(body.type(body.outputs[0]).shape);
+std::vector<std::optional<blocks::BlockedSteps>> NativeExecutable::blocked() {
+  std::vector<std::optional<blocks::BlockedSteps>> out(program_.equations.size());
+  auto kernel = kernels_.begin();
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    first_step_.push_back(static_cast<std::size_t>(kernel - kernels_.begin()));
+    const Equation& e = program_.equations[i];
+    if (e.prim != &blocked_steps) {
+      ++kernel;
+      continue;
+    }
+    const Program& body = *e.as<CallAttr>().body;
+    const auto end = kernel + static_cast<std::ptrdiff_t>(body.equations.size());
+    out[i].emplace(body, std::vector<KernelPtr>(kernel, end), threads_);
+    kernel = end;
+  }
+  return out;
+}
+
+/// The product of a step that may write it transposed, or add it to an array.
+std::optional<products::Product> planned_product(const Program& program, const Equation& e) {
+  const Type lhs = program.type(e.operands[0]), rhs = program.type(e.operands[1]);
+  if (e.prim == &prim::dot_general) return products::plan_product(e.as<DotAttr>(), lhs, rhs);
+  const blocks::ProductAxes p = blocks::product_of(program, e);
+  const Strides steps = row_major(program.type(e.results[0]).shape);
   Strides by_axis = steps;
-  for (int k = 0; k < perm.rank(); ++k) by_axis[static_cast<std::size_t>(perm[k])] = steps[static_cast<std::size_t>(k)];
-  return products::plan_product(body.equations[0].as<DotAttr>(), lhs, rhs, {{}, {}, by_axis});
+  for (int k = 0; k < p.perm.rank(); ++k) by_axis[static_cast<std::size_t>(p.perm[k])] = steps[static_cast<std::size_t>(k)];
+  const products::View view(by_axis.data(), static_cast<std::size_t>(p.perm.rank()));
+  return products::plan_product(p.dims, lhs, rhs, {.lhs_view = {}, .rhs_view = {}, .out_view = view, .accumulate = e.prim == &added_product});
 }
 
 std::vector<std::optional<products::Product>> NativeExecutable::planned(const Program& program, bool generated) {
@@ -145,19 +188,17 @@ std::vector<std::optional<products::Product>> NativeExecutable::planned(const Pr
   if (!generated) return out;
   for (std::size_t i = 0; i < out.size(); ++i) {
     const Equation& e = program.equations[i];
-    const bool turned = e.prim == &turned_product;
-    if ((!turned && e.prim != &prim::dot_general) || program.type(e.results[0]).elements() == 0) continue;
-    const Type lhs = program.type(e.operands[0]), rhs = program.type(e.operands[1]);
-    if (turned) out[i] = planned_turned(*e.as<CallAttr>().body, lhs, rhs);
-    else out[i] = products::plan_product(e.as<DotAttr>(), lhs, rhs);
+    const bool product = e.prim == &prim::dot_general || e.prim == &turned_product || e.prim == &added_product;
+    if (product && program.type(e.results[0]).elements() != 0) out[i] = planned_product(program, e);
   }
   return out;
 }
 
 std::vector<StepNeeds> NativeExecutable::needs() const {
-  std::vector<StepNeeds> out(kernels_.size());
+  std::vector<StepNeeds> out(program_.equations.size());
   for (std::size_t i = 0; i < out.size(); ++i) {
-    if (kernels_[i]) out[i] = {kernel_scratch_bytes(*kernels_[i]), kernels_[i]->nest.overlaps && !kernels_[i]->nest.stores_once};
+    if (const CompiledKernel* k = kernel(i)) out[i] = {kernel_scratch_bytes(*k), k->nest.overlaps && !k->nest.stores_once};
+    else if (blocked_[i]) out[i].scratch = blocked_[i]->scratch_bytes();
     else if (products_[i]) out[i].scratch = products_[i]->scratch_bytes(threads_);
   }
   return out;
@@ -167,8 +208,8 @@ void NativeExecutable::add_step(std::size_t equation) {
   const Equation& e = program_.equations[equation];
   const auto count = [](const auto& list) { return static_cast<std::uint32_t>(list.size()); };
   steps_.push_back({need<&Prim::eval>(*e.prim).function, &e.attrs, count(refs_), count(e.operands), count(e.results),
-                    ref(plan_.scratch[equation]), kernels_[equation].get(),
-                    products_[equation] ? &*products_[equation] : nullptr});
+                    ref(plan_.scratch[equation]), kernel(equation),
+                    products_[equation] ? &*products_[equation] : nullptr, blocked_[equation] ? &*blocked_[equation] : nullptr});
   for (const Atom& a : e.operands) {
     refs_.push_back(ref(a));
     types_.push_back(program_.type(a));
@@ -200,7 +241,7 @@ std::string NativeExecutable::text() const {
   std::vector<ScheduleStep> steps;
   for (std::size_t i = 0; i < program_.equations.size(); ++i) {
     if (plan_.elided[i]) continue;
-    ScheduleStep s{&program_.equations[i], kernels_[i].get(), {}, {}};
+    ScheduleStep s{&program_.equations[i], kernel(i), blocked_[i] ? &*blocked_[i] : nullptr, {}, {}};
     if (products_[i]) s.product = products_[i]->text();
     if (!members_.empty()) s.members = members_[i];
     steps.push_back(std::move(s));
@@ -257,6 +298,15 @@ void NativeExecutable::make_outputs(std::span<const Array* const> arguments, con
   }
 }
 
+/// Copies what a product is added to, unless the result lies there.
+void start_with(const void* from, void* to, std::size_t bytes) {
+  constexpr double bytes_per_nanosecond = 10;
+  if (from == to) return;
+  parallel_ranges(static_cast<std::int64_t>(bytes), 1 / bytes_per_nanosecond, [&](std::int64_t begin, std::int64_t end) {
+    std::memcpy(static_cast<char*>(to) + begin, static_cast<const char*>(from) + begin, static_cast<std::size_t>(end - begin));
+  }, arena_alignment);
+}
+
 void NativeExecutable::run_steps(char* const* bases) const {
   boost::container::small_vector<void*, inline_operands> at(most_refs_, boost::container::default_init);
   for (const Step& s : steps_) {
@@ -270,7 +320,12 @@ void NativeExecutable::run_steps(char* const* bases) const {
       continue;
     }
     if (s.product) {
-      s.product->run(at[0], at[1], at[2], bases[s.scratch.base] + s.scratch.offset, threads_);
+      if (s.operands == 3) start_with(at[2], at[3], types_[s.first + 3].bytes());
+      s.product->run(at[0], at[1], at[s.operands], bases[s.scratch.base] + s.scratch.offset, threads_);
+      continue;
+    }
+    if (s.blocked) {
+      s.blocked->run(at.data(), bases[s.scratch.base] + s.scratch.offset);
       continue;
     }
     const Type* types = types_.data() + s.first;
@@ -309,7 +364,8 @@ std::shared_ptr<const Executable> compile_native(const Program& program, const C
                                                  std::span<const bool> donated) {
   Program optimized = optimize(program, {options.structured_tangents});
   const auto can_loop = [](const Program& body) { return make_loop_nest(body, vector_bytes()).has_value(); };
-  Fused steps = fuse(optimized, {.can_emit = can_emit, .can_loop = can_loop, .donated = donated});
+  Fused steps = with_added_products(fuse(optimized, {.can_emit = can_emit, .can_loop = can_loop, .donated = donated}));
+  steps = blocks::grouped(std::move(steps), vector_bytes(), num_threads());
   return std::make_shared<NativeExecutable>(std::move(optimized), std::move(steps), donated);
 }
 

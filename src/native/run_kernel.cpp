@@ -12,13 +12,6 @@ namespace {
 
 constexpr double nanoseconds_per_operation = 0.6;  // of one vector operation, with the memory that it touches
 
-/// The loop that is cut into ranges moves in whole vectors, and in whole copies of an unrolled body.
-std::int64_t step(const LoopNest& nest) {
-  const bool lanes_outermost = nest.lane == nest.ranged() || nest.tile == nest.ranged();
-  const bool sum_outermost = nest.loops[0].reduced && nest.loops.size() == 1;
-  return (lanes_outermost ? nest.lanes * nest.copies : 1) * (sum_outermost ? nest.unroll : 1);
-}
-
 bool has_blocks(const CompiledKernel& kernel) {
   return !kernel.nest.loops.empty() && kernel.nest.first_reduced() == 0 && kernel.nest.blocks > 1;
 }
@@ -60,7 +53,7 @@ void run_blocks(const CompiledKernel& kernel, char* const* pointers, char* scrat
   std::size_t stride = 0;
   for (std::size_t k = 0; k < outputs; ++k)
     if (is_partial(kernel, k)) stride += (output_bytes(kernel, k) + 7) / 8 * 8;
-  const std::int64_t n = nest.loops[0].extent, multiple = step(nest);
+  const std::int64_t n = nest.loops[0].extent, multiple = range_step(nest);
   const std::int64_t size = ((n + nest.blocks - 1) / nest.blocks + multiple - 1) / multiple * multiple;
   const std::int64_t blocks = (n + size - 1) / size;
   const auto run_block = [&](std::int64_t b) {
@@ -87,6 +80,12 @@ void run_blocks(const CompiledKernel& kernel, char* const* pointers, char* scrat
 
 }  // namespace
 
+std::int64_t range_step(const LoopNest& nest) {
+  const bool lanes_outermost = nest.lane == nest.ranged() || nest.tile == nest.ranged();
+  const bool sum_outermost = nest.loops[0].reduced && nest.loops.size() == 1;
+  return (lanes_outermost ? nest.lanes * nest.copies : 1) * (sum_outermost ? nest.unroll : 1);
+}
+
 double item_nanoseconds(const LoopNest& nest) {
   double points = 1;
   for (int d = 0; d < static_cast<int>(nest.loops.size()); ++d)
@@ -111,7 +110,7 @@ void run_kernel(const CompiledKernel& kernel, char* const* pointers, char* scrat
   if (ranged.reduced) return kernel.run(pointers, 0, n);
   const double item = kernel.item_nanoseconds;
   if (!worth_spreading(item * static_cast<double>(n))) return kernel.run(pointers, 0, n);
-  parallel_ranges(n, item, [&](std::int64_t begin, std::int64_t end) { kernel.run(pointers, begin, end); }, step(nest));
+  parallel_ranges(n, item, [&](std::int64_t begin, std::int64_t end) { kernel.run(pointers, begin, end); }, range_step(nest));
 }
 
 }  // namespace anadrome

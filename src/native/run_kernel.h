@@ -4,6 +4,8 @@
 
 namespace anadrome {
 
+/// Ranges of the loop nest.ranged() begin at multiples of this: whole vectors, and whole copies of an unrolled body.
+std::int64_t range_step(const LoopNest& nest);
 /// Nanoseconds that a kernel is estimated to take for one index of its outermost loop.
 double item_nanoseconds(const LoopNest& nest);
 /// Bytes of scratch memory that a run needs: the partial sums of its blocks.

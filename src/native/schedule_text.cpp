@@ -52,6 +52,23 @@ std::string operands_text(const Plan& plan, const Program& program, const Equati
   return out;
 }
 
+std::string kernel_text(std::size_t number, const LoopNest& nest) {
+  return std::string("kernel ").append(std::to_string(number)).append(" (").append(loops_text(nest)).append(")");
+}
+std::string product_text(const std::string& what) { return std::string("product (").append(what).append(")"); }
+
+/// "22 blocks of 46: product (...), kernel 3 (...)".
+std::string blocks_text(const blocks::BlockedSteps& blocked, std::size_t& kernel) {
+  const blocks::BlockPlan& plan = blocked.plan();
+  std::string out = std::to_string(plan.count()).append(" blocks of ").append(std::to_string(plan.size));
+  for (std::size_t i = 0; i < plan.steps.size(); ++i) {
+    const auto& step = plan.steps[i];
+    out += i ? ", " : ": ";
+    out += step.product ? product_text(step.product->text()) : kernel_text(kernel++, blocked.kernels()[step.equation]->nest);
+  }
+  return out;
+}
+
 }  // namespace
 
 std::string schedule_text(const Program& optimized, const Program& steps, const Plan& plan,
@@ -60,9 +77,9 @@ std::string schedule_text(const Program& optimized, const Program& steps, const 
   std::size_t step = 0, kernel = 0;
   for (const ScheduleStep& s : list) {
     out.append("step ").append(std::to_string(step++)).append(": ");
-    if (s.kernel)
-      out.append("kernel ").append(std::to_string(kernel++)).append(" (").append(loops_text(s.kernel->nest)).append(")");
-    else if (!s.product.empty()) out.append("product (").append(s.product).append(")");
+    if (s.kernel) out += kernel_text(kernel++, s.kernel->nest);
+    else if (s.blocked) out += blocks_text(*s.blocked, kernel);
+    else if (!s.product.empty()) out += product_text(s.product);
     else out.append(s.equation->prim->name).append(" (precompiled)");
     out.append("\n  ").append(operands_text(plan, steps, *s.equation)).append("\n");
     for (std::uint32_t m : s.members) {

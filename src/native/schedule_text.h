@@ -1,5 +1,6 @@
 // What a compiled program does, as text.
 #pragma once
+#include "native/blocks/blocked_steps.h"
 #include "native/kernels.h"
 #include "optimize/plan.h"
 
@@ -8,6 +9,7 @@ namespace anadrome {
 struct ScheduleStep {
   const Equation* equation;
   const CompiledKernel* kernel = nullptr;  // of a loop kernel
+  const blocks::BlockedSteps* blocked = nullptr;
   std::string product;                     // of a product of matrices: which kernels run
   std::vector<std::uint32_t> members;  // equations of the optimised program
 };

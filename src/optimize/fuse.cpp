@@ -482,12 +482,7 @@ class Fuser {
   bool exported(std::uint32_t e, int node) const { return home_[e] == node; }
 
   Fused build() {
-    Fused out;
-    out.program.types = program_.types;
-    out.program.captures = program_.captures;
-    out.program.inputs = program_.inputs;
-    out.program.outputs = program_.outputs;
-    out.program.sources = program_.sources;
+    Fused out{without_equations(program_), {}};
     for (int n : order()) {
       std::vector<std::uint32_t> members = nodes_[n].members;
       std::sort(members.begin(), members.end());

@@ -14,6 +14,14 @@ extern const Prim loop_kernel;
 /// then transpose. Made where one of the last axes of the factors is the last one of the result.
 extern const Prim turned_product;
 
+/// The primitive of a product that is added to an array, its third operand. Its attributes (CallAttr) hold the body:
+/// dot_general, perhaps transpose, then add.
+extern const Prim added_product;
+
+/// The primitive of steps (loop kernels and products) that run block by block along an axis that they share. Its attributes
+/// (CallAttr) hold the body, whose equations are the steps.
+extern const Prim blocked_steps;
+
 /// Says whether the code generator can compute an equation.
 using CanEmit = bool (*)(const Program& program, const Equation& e);
 

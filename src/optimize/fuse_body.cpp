@@ -1,8 +1,9 @@
-// kernel_equation: closes a group of equations into a program. Also the rules of the primitives `loop_kernel` and
-// `turned_product`.
+// kernel_equation: closes a group of equations into a program. Also the rules of the primitives `loop_kernel`,
+// `turned_product`, `added_product` and `blocked_steps`.
 #include "optimize/fuse_body.h"
 
 #include <cstring>
+#include <unordered_map>
 
 #include "core/eval.h"
 #include "core/intern.h"
@@ -35,6 +36,26 @@ class BodyMaker {
     }
     for (VarId v : e.results) made_.push_back(v);
     body_.equations.push_back(std::move(copy));
+  }
+  /// The equations of a step of one result, in place of it.
+  void add_body(const Equation& step) {
+    const Program& body = *step.as<CallAttr>().body;
+    std::unordered_map<VarId, Atom> outer;
+    for (std::size_t k = 0; k < body.inputs.size(); ++k) outer.emplace(body.inputs[k], step.operands[k]);
+    outer.emplace(body.outputs[0].var, Atom::variable(step.results[0]));
+    for (Equation e : body.equations) {
+      for (Atom& a : e.operands)
+        if (a.is_var()) a = outer.at(a.var);
+      for (VarId& v : e.results) {
+        if (!outer.count(v)) {
+          outer.emplace(v, Atom::variable(static_cast<VarId>(body_.types.size())));
+          body_.types.push_back(body.type(v));
+        }
+        v = outer.at(v).var;
+      }
+      e.origin = step.origin;
+      add(e);
+    }
   }
   Equation finish(const Prim& prim, const std::vector<VarId>& results) {
     for (VarId v : results) {
@@ -103,8 +124,8 @@ Cost cost_kernel(const CostIn& in) {
 
 constexpr NoRule compiled_only = no_rule("kernels are made after all transforms");
 
-/// A primitive that stands for the equations of its body.
-constexpr Prim step_of_body(std::string_view name) {
+/// A primitive that stands for the equations of its body, and may write over operand `in_place`.
+constexpr Prim step_of_body(std::string_view name, int in_place = -1) {
   return {
       .name = name,
       .work = Work::call,
@@ -114,10 +135,21 @@ constexpr Prim step_of_body(std::string_view name) {
       .transpose = compiled_only,
       .batch = compiled_only,
       .cost = cost_kernel,
+      .in_place = in_place,
   };
 }
 
 }  // namespace
+
+Program without_equations(const Program& program) {
+  Program out;
+  out.types = program.types;
+  out.captures = program.captures;
+  out.inputs = program.inputs;
+  out.outputs = program.outputs;
+  out.sources = program.sources;
+  return out;
+}
 
 Equation kernel_equation(const Program& program, const std::vector<std::uint32_t>& members,
                          const std::vector<VarId>& results) {
@@ -133,6 +165,39 @@ Equation turned_product_equation(const Program& program, std::uint32_t dot, std:
   return maker.finish(turned_product, {program.equations[transpose].results[0]});
 }
 
+Equation added_product_equation(const Program& program, std::uint32_t product, std::uint32_t add) {
+  const Equation &p = program.equations[product], &a = program.equations[add];
+  const VarId y = p.results[0];
+  const Atom other = a.operands[0] == Atom::variable(y) ? a.operands[1] : a.operands[0];
+  BodyMaker maker(program);
+  if (p.prim == &turned_product) maker.add_body(p);
+  else maker.add(p);
+  Equation sum = a;
+  sum.prim = &prim::add;
+  sum.attrs = NoAttrs{};
+  sum.operands = {other, Atom::variable(y)};
+  maker.add(sum);
+  return maker.finish(added_product, {a.results[0]});
+}
+
+Equation blocked_equation(const Program& program, const std::vector<std::uint32_t>& members,
+                          const std::vector<VarId>& results) {
+  BodyMaker maker(program);
+  for (std::uint32_t m : members) maker.add(program.equations[m]);
+  return maker.finish(blocked_steps, results);
+}
+
+namespace {
+
+/// True for a sum that nothing in the body reads: it is added up where the loops are, at the same places.
+bool is_last_sum(const Program& body, const Equation& e) {
+  return is_reduction(*e.prim) && std::none_of(body.equations.begin(), body.equations.end(), [&](const Equation& r) {
+    return std::find(r.operands.begin(), r.operands.end(), Atom::variable(e.results[0])) != r.operands.end();
+  });
+}
+
+}  // namespace
+
 bool may_overwrite(const Program& body, std::size_t input, std::size_t output) {
   const VarId x = body.inputs[input], y = body.outputs[output].var;
   const Shape& shape = body.type(x).shape;
@@ -141,7 +206,7 @@ bool may_overwrite(const Program& body, std::size_t input, std::size_t output) {
   reads[x] = true;
   for (const Equation& e : body.equations) {
     const bool here = std::any_of(e.operands.begin(), e.operands.end(), [&](const Atom& a) { return a.is_var() && reads[a.var]; });
-    if (!here) continue;
+    if (!here || is_last_sum(body, e)) continue;
     if (e.prim->work != Work::elementwise || body.type(e.results[0]).shape != shape) return false;
     for (VarId v : e.results) reads[v] = true;
   }
@@ -153,5 +218,11 @@ constinit const Prim loop_kernel = step_of_body("loop_kernel");
 
 // turned_product: a product, then a transpose, in one step.
 constinit const Prim turned_product = step_of_body("turned_product");
+
+// added_product: a product, perhaps transposed, added to an array, in one step.
+constinit const Prim added_product = step_of_body("added_product", 2);
+
+// blocked_steps: the equations of its body, in turn for each block of an axis.
+constinit const Prim blocked_steps = step_of_body("blocked_steps");
 
 }  // namespace anadrome

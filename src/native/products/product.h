@@ -63,6 +63,13 @@ class Product {
   std::int64_t row_multiple() const { return choice_.tile_rows; }
   /// True when the result lies the other way round, so that rows() counts what are columns by the attributes.
   bool counts_columns() const { return layout_.swapped; }
+  /// True when every element of the result is summed up in tiles: then results are the same bits for any cut.
+  bool is_tiled() const { return choice_.kind == Choice::Kind::tiles && !choice_.indirect; }
+  /// True when each run copies operand 0 or 1.
+  bool packs(int operand) const {
+    const bool lhs = (operand == 0) != layout_.swapped;
+    return lhs ? choice_.packs_lhs || layout_.lhs_copy.has_value() : choice_.packs_rhs || layout_.rhs_copy.has_value();
+  }
   std::size_t prepared_bytes() const { return prepared_bytes_; }
   std::size_t workspace_bytes() const { return workspace_bytes_; }
   /// What `run` needs beside its stack, where it keeps workspaces of up to stack_bytes.

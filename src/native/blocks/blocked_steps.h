@@ -1,0 +1,32 @@
+// Steps that run block by block.
+#pragma once
+#include <span>
+
+#include "native/blocks/plan.h"
+#include "native/kernels.h"
+
+namespace anadrome::blocks {
+
+class BlockedSteps {
+ public:
+  /// The steps of a body that `grouped` made; kernels by equation, null for products.
+  BlockedSteps(const Program& body, std::vector<KernelPtr> kernels, int threads);
+
+  std::size_t scratch_bytes() const { return plan_.scratch_bytes(threads_); }
+  /// Pointers: operands, then results. scratch has scratch_bytes(), aligned to 64 bytes. The results do not depend on the
+  /// number of threads.
+  void run(void* const* pointers, char* scratch) const;
+  const BlockPlan& plan() const { return plan_; }
+  std::span<const KernelPtr> kernels() const { return kernels_; }
+
+ private:
+  struct Memory;
+  void* address(const Operand& o, const Memory& memory, std::int64_t begin) const;
+  void run_block(const Memory& memory, std::int64_t begin, std::int64_t end) const;
+
+  std::vector<KernelPtr> kernels_;
+  int threads_;
+  BlockPlan plan_;
+};
+
+}  // namespace anadrome::blocks

@@ -1,0 +1,225 @@
+// Products with what follows them, block by block; products added to arrays: beside the reference.
+#include <gtest/gtest.h>
+
+#include "anadrome/anadrome.h"
+#include "anadrome/compile.h"
+#include "support/values.h"
+
+namespace anadrome {
+namespace {
+
+using List = std::vector<Array>;
+
+struct Threads {
+  explicit Threads(int n) { set_num_threads(n); }
+  ~Threads() { set_num_threads(before); }
+  int before = num_threads();
+};
+
+struct Case {
+  const char* name;
+  std::vector<Type> arguments;
+  List (*f)(const List& x);
+  int blocked, added;  // steps
+};
+
+/// A mixture of Gaussians with full factors: differences, products with each factor, sums, in one block.
+Array squares(const Array& x, const Array& means, const Array& factors) {
+  const Array centred = x[{all, newaxis}] - means;
+  return sum(square(einsum("kij,nkj->nki", factors, centred)), 2);
+}
+
+const Case cases[] = {
+    {"bias and activation", {{f32, {203, 70}}, {f32, {70, 307}}, {f32, {307}}},
+     [](const List& x) { return List{tanh(dot(x[0], x[1]) + x[2])}; }, 1, 0},
+    {"bias and activation in double", {{f64, {301, 70}}, {f64, {70, 103}}, {f64, {103}}},
+     [](const List& x) { return List{tanh(dot(x[0], x[1]) + x[2])}; }, 1, 0},
+    {"half precision goes step by step", {{bf16, {301, 70}}, {bf16, {70, 403}}, {bf16, {403}}},
+     [](const List& x) { return List{tanh(dot(x[0], x[1]) + x[2])}; }, 0, 0},
+    {"small results too", {{f32, {33, 70}}, {f32, {70, 37}}, {f32, {37}}},
+     [](const List& x) { return List{tanh(dot(x[0], x[1]) + x[2])}; }, 0, 0},
+    {"a product that is a result itself", {{f32, {203, 70}}, {f32, {70, 307}}},
+     [](const List& x) {
+       const Array y = dot(x[0], x[1]);
+       return List{tanh(y), y};
+     }, 0, 0},
+    {"sums along rows", {{f32, {1003, 70}}, {f32, {70, 107}}, {f32, {107}}},
+     [](const List& x) {
+       const Array y = exp(dot(x[0], x[1]) + x[2]);
+       return List{y / sum(y, 1, true)};
+     }, 1, 0},
+    {"sums along columns", {{f32, {203, 70}}, {f32, {70, 304}}, {f32, {203, 304}}},
+     [](const List& x) {
+       const Array y = dot(x[0], x[1]) * (1 - square(x[2]));
+       return List{y, sum(y, 0)};
+     }, 1, 0},
+    {"sums along columns of odd number", {{f32, {203, 70}}, {f32, {70, 307}}, {f32, {203, 307}}},
+     [](const List& x) {
+       const Array y = dot(x[0], x[1]) * (1 - square(x[2]));
+       return List{y, sum(y, 0)};
+     }, -1, 0},
+    {"a batch", {{f64, {21, 40, 30}}, {f64, {21, 30, 37}}, {f64, {37}}},
+     [](const List& x) { return List{tanh(matmul(x[0], x[1]) + x[2])}; }, 1, 0},
+    {"what goes before belongs to it", {{f64, {1001, 33}}, {f64, {7, 33}}, {f64, {7, 33, 33}}},
+     [](const List& x) { return List{squares(x[0], x[1], x[2])}; }, 1, 0},
+    {"gradients of that", {{f64, {1001, 33}}, {f64, {7, 33}}, {f64, {7, 33, 33}}},
+     [](const List& x) {
+       const auto loss = [](const Array& x, const Array& means, const Array& factors) {
+         return sum(logsumexp(-0.5 * squares(x, means, factors), 1));
+       };
+       const auto [a, b, c] = grad<0, 1, 2>(loss)(x[0], x[1], x[2]);
+       return List{a, b, c};
+     }, -1, -1},
+    {"two layers", {{f32, {523, 40}}, {f32, {40, 96}}, {f32, {96, 130}}, {f32, {130}}},
+     [](const List& x) { return List{tanh(dot(tanh(dot(x[0], x[1])), x[2]) + x[3])}; }, 1, 0},
+    {"neighbours of the product", {{f32, {203, 70}}, {f32, {70, 307}}},
+     [](const List& x) {
+       const Array y = dot(x[0], x[1]);
+       return List{y[{from(1), all}] - y[{slice(0, -1), all}]};
+     }, 0, 0},
+    {"the product and its transpose", {{f32, {203, 70}}, {f32, {70, 203}}},
+     [](const List& x) {
+       const Array y = dot(x[0], x[1]);
+       return List{y * transpose(y)};
+     }, -1, 0},
+    {"added to an argument", {{f32, {203, 307}}, {f32, {203, 70}}, {f32, {70, 307}}},
+     [](const List& x) { return List{x[0] + dot(x[1], x[2])}; }, 0, 1},
+    {"added to what is computed", {{f64, {31, 30}}, {f64, {31, 70}}, {f64, {70, 30}}},
+     [](const List& x) { return List{dot(x[1], x[2]) + exp(x[0])}; }, 0, 0},
+    {"two products added", {{f32, {21, 300}}, {f32, {300, 37}}, {f32, {21, 70}}, {f32, {70, 37}}},
+     [](const List& x) { return List{dot(x[0], x[1]) + dot(x[2], x[3])}; }, 0, 1},
+    {"a transposed product added", {{f64, {30, 31}}, {f64, {31, 70}}, {f64, {70, 30}}},
+     [](const List& x) { return List{x[0] + transpose(dot(x[1], x[2]))}; }, 0, 1},
+    {"half precision added", {{f16, {31, 30}}, {f16, {31, 70}}, {f16, {70, 30}}},
+     [](const List& x) { return List{x[0] + dot(x[1], x[2])}; }, 0, 1},
+    {"added to a factor", {{f32, {70, 70}}, {f32, {70, 70}}},
+     [](const List& x) { return List{x[0] + dot(x[0], x[1])}; }, 0, 0},
+    {"nothing contracted", {{f32, {31, 30}}, {f32, {31, 0}}, {f32, {0, 30}}},
+     [](const List& x) { return List{x[0] + dot(x[1], x[2])}; }, 0, 1},
+};
+
+int count(const std::string& text, const std::string& what) {
+  int n = 0;
+  for (std::size_t at = 0; (at = text.find(what, at)) != text.npos; at += what.size()) ++n;
+  return n;
+}
+
+class Blocks : public ::testing::TestWithParam<Case> {};
+
+ProgramPtr recorded(const Case& c, const List& x) {
+  return std::make_shared<const Program>(make_program(c.f, x));
+}
+
+TEST_P(Blocks, AgreeWithTheReferenceOnAnyNumberOfThreads) {
+  const Case& c = GetParam();
+  std::mt19937 random(11);
+  List x;
+  for (const Type& t : c.arguments) x.push_back(testing::random_array(t, random));
+  const ProgramPtr program = recorded(c, x);
+  const List want = compile(program, {.backend = "eval"})->run(x);
+  const DType dtype = c.arguments[0].dtype;
+  const double bound = item_size(dtype) == 2 ? 2e-2 : dtype == f32 ? 2e-5 : 1e-12;
+  List first;
+  for (int threads : {1, 2, 3, 8}) {
+    const Threads set(threads);
+    const auto native = compile(program, {.backend = "native"});
+    const std::string text = native->text();
+    if (c.blocked >= 0 && threads == 2) {
+      EXPECT_EQ(count(text, " blocks of "), c.blocked) << text;
+    }
+    if (c.added >= 0) {
+      EXPECT_EQ(count(text, ", added)"), c.added) << text;
+    }
+    const List got = native->run(x);
+    ASSERT_EQ(got.size(), want.size());
+    for (std::size_t k = 0; k < got.size(); ++k) {
+      EXPECT_LT(testing::difference(got[k], want[k]), bound) << c.name << ", result " << k << ", " << threads << " threads\n" << text;
+      EXPECT_TRUE(first.empty() || testing::identical(got[k], first[k])) << c.name << ", " << threads << " threads";
+    }
+    if (first.empty()) first = got;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Native, Blocks, ::testing::ValuesIn(cases), [](const auto& info) {
+  std::string out;
+  for (const char* p = info.param.name; *p; ++p)
+    if (std::isalnum(static_cast<unsigned char>(*p))) out += *p;
+  return out;
+});
+
+/// Random programs of products, elementwise functions and sums on matrices large enough for blocks.
+class Maker {
+ public:
+  Maker(unsigned seed, DType dtype) : random_(seed), dtype_(dtype), rows_(extent(150, 330)) {}
+
+  std::vector<Type> arguments() {
+    columns_ = extent(110, 260);
+    return {{dtype_, {rows_, columns_}}, {dtype_, {columns_, columns_}}, {dtype_, {columns_}}, {dtype_, {rows_, rows_}}};
+  }
+  List operator()(const List& x) {
+    List matrices{x[0]};
+    List results;
+    for (int n = pick(3, 9); n > 0; --n) {
+      const Array a = matrices[at(matrices)], b = matrices[at(matrices)];
+      switch (pick(0, 11)) {
+        case 0: case 1: case 2: matrices.push_back(dot(a, x[1]) * 0.1); break;
+        case 3: matrices.push_back(dot(x[3], a) * 0.1); break;
+        case 4: matrices.push_back(transpose(dot(transpose(x[1]), transpose(a))) + b); break;
+        case 5: matrices.push_back(tanh(a + x[2])); break;
+        case 6: matrices.push_back(a * b); break;
+        case 7: matrices.push_back(a - sum(b, 1, true) * 0.01); break;
+        case 8: matrices.push_back(a - sum(b, 0) * 0.01); break;
+        case 9: matrices.push_back(dot(a, x[1]) + b); break;
+        case 10: matrices.push_back(where(a > b, sin(a), b)); break;
+        default: results.push_back(sum(a * b, pick(0, 1))); break;
+      }
+    }
+    results.push_back(matrices.back());
+    if (pick(0, 1)) results.push_back(matrices[at(matrices)]);
+    return results;
+  }
+
+ private:
+  int pick(int lo, int hi) { return std::uniform_int_distribution<int>(lo, hi)(random_); }
+  std::int64_t extent(int lo, int hi) { return pick(0, 1) ? pick(lo, hi) : pick(lo / 16, hi / 16) * 16; }
+  std::size_t at(const List& list) { return static_cast<std::size_t>(pick(0, static_cast<int>(list.size()) - 1)); }
+
+  std::mt19937 random_;
+  DType dtype_;
+  std::int64_t rows_, columns_ = 0;
+};
+
+TEST(Blocks, RandomProgramsAgreeWithTheReference) {
+  int blocked = 0, added = 0;
+  for (unsigned seed = 0; seed < 120; ++seed) {
+    const DType dtype = seed % 2 ? f32 : f64;
+    Maker maker(seed, dtype);
+    std::mt19937 random(seed);
+    List x;
+    for (const Type& t : maker.arguments()) x.push_back(testing::random_array(t, random));
+    const auto program = std::make_shared<const Program>(make_program([&](const List& list) { return maker(list); }, x));
+    const List want = compile(program, {.backend = "eval"})->run(x);
+    const Threads set(static_cast<int>(1 + seed % 3));
+    const auto native = compile(program, {.backend = "native"});
+    blocked += count(native->text(), " blocks of ");
+    added += count(native->text(), ", added)");
+    const List got = native->run(x);
+    for (std::size_t k = 0; k < got.size(); ++k)
+      EXPECT_LT(testing::difference(got[k], want[k]), dtype == f32 ? 2e-4 : 1e-12) << "seed " << seed << ", result " << k << "\n" << native->text();
+  }
+  EXPECT_GT(blocked, 60);
+  EXPECT_GT(added, 8);
+}
+
+TEST(AddedProducts, TakeTheMemoryOfWhatTheyAreAddedTo) {
+  const auto program = std::make_shared<const Program>(parse_program(
+      "{ lambda ; c:f32[64,64] a:f32[64,32] b:f32[32,64] . let d:f32[64,64] = dot_general[contract_lhs=(1), contract_rhs=(0), "
+      "batch_lhs=(), batch_rhs=()] a b e:f32[64,64] = add c d in (e) }"));
+  const bool donated[] = {true};
+  const auto compiled = compile(program, {.backend = "native"}, donated);
+  EXPECT_EQ(compiled->memory_analysis().alias_size_in_bytes, 64 * 64 * 4);
+  EXPECT_EQ(compiled->memory_analysis().temp_size_in_bytes, 0);
+}
+
+}  // namespace
+}  // namespace anadrome
