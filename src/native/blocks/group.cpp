@@ -8,6 +8,7 @@
 
 #include "core/intern.h"
 #include "native/blocks/plan.h"
+#include "native/blocks/turn.h"
 #include "optimize/fuse_body.h"
 #include "primitives/prims.h"
 
@@ -85,7 +86,7 @@ class Grouper {
     for (VarId r : equation(static_cast<std::size_t>(i)).results)
       for (std::size_t reader : readers_[r])
         if (!group.count(reader)) return false;
-    return try_with(group, static_cast<std::size_t>(i));
+    return try_with(group, {static_cast<std::size_t>(i)});
   }
   /// The step that alone reads v, unless it waits for something else that waits for the group.
   bool joins_after(Group& group, VarId v) {
@@ -93,16 +94,25 @@ class Grouper {
     if (!is_free(i) || group.count(static_cast<std::size_t>(i)) || program_.type(v).bytes() < least_bytes) return false;
     const auto reader = static_cast<std::size_t>(i);
     if (!is_kernel(reader) && !is_product(reader)) return false;
-    for (const Atom& a : equation(reader).operands)
-      if (a.is_var() && a.var != v && depends(a.var, group)) return false;
-    return try_with(group, reader);
+    if (waits(reader, v, group)) return false;
+    if (!is_product(reader)) return try_with(group, {reader});
+    const VarId y = equation(reader).results[0];
+    if (const std::int64_t k = only_reader(y); is_free(k) && is_kernel(static_cast<std::size_t>(k)) && !waits(static_cast<std::size_t>(k), y, group))
+      if (try_with(group, {reader, static_cast<std::size_t>(k)})) return true;
+    // Its result takes memory from the first block on: that must be less than what need not be kept.
+    return program_.type(y).bytes() < program_.type(v).bytes() && try_with(group, {reader});
   }
-  bool try_with(Group& group, std::size_t i) {
+  /// True when step i reads something beside v that is made from what the group makes.
+  bool waits(std::size_t i, VarId v, const Group& group) const {
+    const auto& operands = equation(i).operands;
+    return std::any_of(operands.begin(), operands.end(), [&](const Atom& a) { return a.is_var() && a.var != v && depends(a.var, group); });
+  }
+  bool try_with(Group& group, std::initializer_list<std::size_t> steps) {
     Group larger = group;
-    larger.insert(i);
+    larger.insert(steps);
     // What blocks cannot hold for themselves is no nearer in the cache: it is better done step by step.
-    const auto longer = plan(larger);
-    if (!longer || longer->handed_whole > plan(group)->handed_whole) return false;
+    const auto longer = plan(larger).plan;
+    if (!longer || longer->handed_whole > plan(group).plan->handed_whole) return false;
     group = std::move(larger);
     return true;
   }
@@ -127,19 +137,41 @@ class Grouper {
     return false;
   }
 
-  bool can_run(const Group& group) { return plan(group).has_value(); }
-  std::optional<BlockPlan> plan(const Group& group) {
-    const Equation e = equation_of(group);
-    const Program& body = *e.as<CallAttr>().body;
-    std::vector<const LoopNest*> nests;
-    for (const Equation& step : body.equations) nests.push_back(step.prim == &loop_kernel ? nest_of(step) : nullptr);
+  bool can_run(const Group& group) { return plan(group).plan.has_value(); }
+
+  struct Planned {
+    Equation equation;
+    std::optional<BlockPlan> plan;
+  };
+  /// The equation of a group as it is, or with values turned so that blocks hold them, where that works.
+  Planned plan(const Group& group) {
+    Planned out{equation_of(group), {}};
+    const Program& body = *out.equation.as<CallAttr>().body;
+    out.plan = plan(body);
+    if (!out.plan || out.plan->handed_whole == 0) return out;
+    const ProgramPtr turned = turned_inside(body, *shared_axes(body, nests(body)));
+    auto better = plan(*turned);
+    if (!better || better->handed_whole >= out.plan->handed_whole) return out;
+    out.plan = std::move(better);
+    out.equation.attrs = CallAttr{out.equation.as<CallAttr>().name, {turned, program_.sources}};
+    return out;
+  }
+  std::optional<BlockPlan> plan(const Program& body) {
+    const std::vector<const LoopNest*> nests = this->nests(body);
+    for (std::size_t i = 0; i < nests.size(); ++i)
+      if (!nests[i] && body.equations[i].prim == &loop_kernel) return std::nullopt;  // turned, it has no loops
     return plan_blocks(body, nests, threads_);
   }
+  std::vector<const LoopNest*> nests(const Program& body) {
+    std::vector<const LoopNest*> out;
+    for (const Equation& step : body.equations) out.push_back(step.prim == &loop_kernel ? nest_of(step) : nullptr);
+    return out;
+  }
   const LoopNest* nest_of(const Equation& kernel) {
-    const Program* body = kernel.as<CallAttr>().body.program.get();
+    const ProgramPtr& body = kernel.as<CallAttr>().body.program;
     auto found = nests_.find(body);
     if (found == nests_.end()) found = nests_.emplace(body, make_loop_nest(*body, vector_bytes_)).first;
-    return &*found->second;
+    return found->second ? &*found->second : nullptr;
   }
   Equation equation_of(const Group& group) const {
     std::vector<std::uint32_t> members;
@@ -190,7 +222,7 @@ class Grouper {
         out.members.push_back(std::move(steps_.members[at]));
         continue;
       }
-      out.program.equations.push_back(equation_of(groups_[at - n]));
+      out.program.equations.push_back(plan(groups_[at - n]).equation);
       auto& members = out.members.emplace_back();
       for (std::size_t i : groups_[at - n]) members.insert(members.end(), steps_.members[i].begin(), steps_.members[i].end());
     }
@@ -206,7 +238,7 @@ class Grouper {
   std::vector<bool> is_output_;                    // by variable
   std::vector<std::int64_t> group_of_;             // by step, or -1
   std::vector<Group> groups_;
-  std::map<const Program*, std::optional<LoopNest>> nests_;  // of kernels, by body
+  std::map<ProgramPtr, std::optional<LoopNest>> nests_;  // of kernels, by body
 };
 
 }  // namespace
