@@ -49,13 +49,36 @@ template <double (*one)(double)> [[gnu::noinline, gnu::cold]] Register repair(Re
 template <NarrowUnary f, float (*one)(float)> FloatRegister narrow_angle(FloatRegister x) {
   const Halves h = widened(x);
   const FloatRegister y = narrowed(f(h.low), f(h.high));
-  if (any((abs(h.low) > largest_angle) | (abs(h.high) > largest_angle))) [[unlikely]] return repair<one>(x, y);
+  if (any_above(abs(Narrow(x)), static_cast<float>(largest_angle))) [[unlikely]] return repair<one>(x, y);
   return y;
 }
 template <NarrowUnary f, double (*one)(double)> Register wide_angle(Register x) {
   const Register y = f(x).v;
   if (any(abs(x) > largest_angle)) [[unlikely]] return repair<one>(x, y);
   return y;
+}
+
+// Both functions of the same angles: the sines are returned, the cosines go to memory.
+
+inline FloatRegister narrow_sincos(FloatRegister x, float* cosines) {
+  const Halves h = widened(x);
+  const SineCosine low = sincos_narrow(h.low), high = sincos_narrow(h.high);
+  const FloatRegister y = narrowed(low.sine, high.sine), cosine = narrowed(low.cosine, high.cosine);
+  ANADROME_INTRINSIC(storeu_ps)(cosines, cosine);
+  if (any_above(abs(Narrow(x)), static_cast<float>(largest_angle))) [[unlikely]] {
+    ANADROME_INTRINSIC(storeu_ps)(cosines, repair<::cosf>(x, cosine));
+    return repair<::sinf>(x, y);
+  }
+  return y;
+}
+inline Register wide_sincos(Register x, double* cosines) {
+  const SineCosine y = sincos_wide(x);
+  store(cosines, y.cosine);
+  if (any(abs(x) > largest_angle)) [[unlikely]] {
+    store(cosines, repair<::cos>(x, y.cosine.v));
+    return repair<::sin>(x, y.sine.v);
+  }
+  return y.sine.v;
 }
 
 template <class F> void* address(F function) {
@@ -70,6 +93,7 @@ const OwnFunction own_functions[] = {
     {"cbrt", f32, 1, address(narrow_unary<cbrt_narrow>)},
     {"sin", f32, 1, address(narrow_angle<sin_narrow, ::sinf>)},
     {"cos", f32, 1, address(narrow_angle<cos_narrow, ::cosf>)},
+    {"sincos", f32, 1, address(narrow_sincos)},
     {"tan", f32, 1, address(narrow_angle<tan_narrow, ::tanf>)},
     {"tanh", f32, 1, address(float_unary<tanh_float>)},
     {"asin", f32, 1, address(narrow_unary<asin_narrow>)},
@@ -88,6 +112,7 @@ const OwnFunction own_functions[] = {
     {"cosh", f64, 1, address(wide_unary<cosh_wide>)},
     {"sin", f64, 1, address(wide_angle<sin_wide, ::sin>)},
     {"cos", f64, 1, address(wide_angle<cos_wide, ::cos>)},
+    {"sincos", f64, 1, address(wide_sincos)},
     {"tan", f64, 1, address(wide_angle<tan_wide, ::tan>)},
     {"asin", f64, 1, address(wide_unary<asin_wide>)},
     {"acos", f64, 1, address(wide_unary<acos_wide>)},

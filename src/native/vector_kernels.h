@@ -246,6 +246,32 @@ inline Wide tan_narrow(Wide x) {
   return select(odd, c, s) / select(odd, Wide(-0.0) ^ s, c);
 }
 
+/// The sine and the cosine of the same angles.
+struct SineCosine {
+  Wide sine, cosine;
+};
+/// `sine` and `cosine` are those of r, x = n pi / 2 + r, n the integer in the low bits of k.
+inline SineCosine turned(Wide k, Wide sine, Wide cosine) {
+  const Wide odd_bits = parity(k), sign = sign_of(shift_left<62>(k));
+  const Mask odd = negative_bit(odd_bits);
+  return {select(odd, cosine, sine) ^ sign, select(odd, sine, cosine) ^ sign ^ odd_bits};
+}
+/// c[0] + c[1] z + ... as head + z^2 tail. The factor of a sine goes into both parts, which takes less time than one
+/// product at the end, and keeps the sign of zero.
+struct SplitPolynomial {
+  Wide head, tail;
+};
+inline SplitPolynomial split_polynomial(const double (&c)[5], Wide z, Wide z2) {
+  return {fma(z, c[1], c[0]), fma(z2, c[4], fma(z, c[3], c[2]))};
+}
+inline SineCosine sincos_narrow(Wide x) {
+  const Wide k = fma(x, 1 / half_pi_1, round_by_adding), n = k - round_by_adding;
+  const Wide r = fnma(n, half_pi_2, fnma(n, half_pi_1, x)), z = r * r, z2 = z * z;
+  const SplitPolynomial s = split_polynomial(coefficients::sin_quarter_narrow, z, z2);
+  const SplitPolynomial c = split_polynomial(coefficients::cos_quarter_narrow, z, z2);
+  return turned(k, fma(r * z2, s.tail, r * s.head), fma(z2, c.tail, c.head));
+}
+
 /// x = n pi / 2 + r + r_low, n the integer in the low bits of k.
 struct Angle {
   Wide k, r, r_low;
@@ -289,17 +315,25 @@ inline SinCos sin_and_cos(Wide x) {
   const Wide z = a.r * a.r, z_low = fms(a.r, a.r, z);
   return {a, sin_pair(a, z, z_low), cos_pair(a, z, z_low)};
 }
-inline Wide sin_wide(Wide x) {
-  const SinCos y = sin_and_cos(x);
+inline Wide sine_of(Wide x, const SinCos& y) {
   const Mask odd = negative_bit(parity(y.angle.k));
   const Wide value = select(odd, y.cos.high, y.sin.high) + select(odd, y.cos.low, y.sin.low);
   return select(x == 0.0, x, value ^ parity(shift_right<1>(y.angle.k)));
 }
-inline Wide cos_wide(Wide x) {
-  const SinCos y = sin_and_cos(x);
+inline Wide cosine_of(const SinCos& y) {
   const Mask odd = negative_bit(parity(y.angle.k));
   const Wide value = select(odd, y.sin.high, y.cos.high) + select(odd, y.sin.low, y.cos.low);
   return value ^ parity(shift_right<1>(add_bits(y.angle.k, integer(1))));
+}
+inline Wide sin_wide(Wide x) {
+  return sine_of(x, sin_and_cos(x));
+}
+inline Wide cos_wide(Wide x) {
+  return cosine_of(sin_and_cos(x));
+}
+inline SineCosine sincos_wide(Wide x) {
+  const SinCos y = sin_and_cos(x);
+  return {sine_of(x, y), cosine_of(y)};
 }
 inline Wide tan_wide(Wide x) {
   const SinCos y = sin_and_cos(x);

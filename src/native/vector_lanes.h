@@ -247,6 +247,17 @@ inline Narrow operator|(Narrow a, Narrow b) {
 inline Narrow operator^(Narrow a, Narrow b) {
   return ANADROME_INTRINSIC(xor_ps)(a.v, b.v);
 }
+inline Narrow abs(Narrow x) {
+  return ANADROME_INTRINSIC(andnot_ps)(Narrow(-0.0f).v, x.v);
+}
+/// True when a > b in some lane.
+inline bool any_above(Narrow a, Narrow b) {
+#if ANADROME_VECTOR_BYTES == 64
+  return _mm512_cmp_ps_mask(a.v, b.v, _CMP_GT_OQ) != 0;
+#else
+  return _mm256_movemask_ps(_mm256_cmp_ps(a.v, b.v, _CMP_GT_OQ)) != 0;
+#endif
+}
 /// 2^n, n the integer in the low bits of k; -126 <= n <= 127.
 inline Narrow power_of_two(Narrow k) {
 #if ANADROME_VECTOR_BYTES == 64

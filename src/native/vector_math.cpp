@@ -129,6 +129,10 @@ std::optional<MathFunction> vector_function_from(VectorSource source, std::strin
   }
 }
 
+std::optional<MathFunction> sine_cosine_function(DType dtype, int lanes) {
+  return vector_function_from(VectorSource::own, "sincos", dtype, lanes);
+}
+
 std::optional<MathFunction> vector_function(std::string_view primitive, DType dtype, int lanes) {
   if (auto f = vector_function_from(VectorSource::own, primitive, dtype, lanes)) return f;
   // SLEEF alone where there is no libmvec: what is computed must not depend on a package that may be installed.

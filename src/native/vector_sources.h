@@ -8,7 +8,7 @@
 
 namespace anadrome {
 
-/// One of our own vector functions.
+/// One of our own vector functions; "sincos" is the pair of sine_cosine_function.
 struct OwnFunction {
   const char* primitive;
   DType dtype;

@@ -27,6 +27,14 @@ template <class T> struct Case {
   std::string name;
   MathFunction vector, scalar;
   int lanes;
+  bool of_pair = false;  // a half of sine_cosine_function
+
+  void call(const T* a, const T* b, T* y, std::size_t n) const {
+    if (!of_pair) return call_vector(vector, dtype, lanes, a, b, y, n);
+    std::vector<T> other(n);
+    const bool sine = name == "sin";
+    call_sine_cosine(vector, dtype, lanes, a, sine ? y : other.data(), sine ? other.data() : y, n);
+  }
 };
 
 /// Every vector function of T that this machine has.
@@ -37,6 +45,12 @@ template <class T> std::vector<Case<T>> cases() {
       const int lanes = bits / (8 * static_cast<int>(sizeof(T)));
       if (const auto f = vector_function(name, Case<T>::dtype, lanes))
         out.push_back({name, *f, scalar_function(name, Case<T>::dtype).value(), lanes});
+    }
+  for (const char* name : {"sin", "cos"})
+    for (int bits : {256, 512}) {
+      const int lanes = bits / (8 * static_cast<int>(sizeof(T)));
+      if (const auto f = sine_cosine_function(Case<T>::dtype, lanes))
+        out.push_back({name, *f, scalar_function(name, Case<T>::dtype).value(), lanes, true});
     }
   return out;
 }
@@ -82,7 +96,7 @@ template <class T> std::string text(T x) {
 /// Compares the two functions on pairs (a[i], b[i]).
 template <class T> void expect_same(const Case<T>& c, const std::vector<T>& a, const std::vector<T>& b) {
   std::vector<T> got(a.size()), want(a.size());
-  call_vector(c.vector, Case<T>::dtype, c.lanes, a.data(), b.data(), got.data(), a.size());
+  c.call(a.data(), b.data(), got.data(), a.size());
   call_scalar(c.scalar, Case<T>::dtype, a.data(), b.data(), want.data(), a.size());
   int shown = 0;
   for (std::size_t i = 0; i < a.size() && shown < 3; ++i) {
@@ -143,7 +157,7 @@ TYPED_TEST(VectorMath, ALaneDoesNotDependOnItsNeighboursOrItsPlace) {
     const auto run = [&](const std::vector<T>& a) {
       const std::vector<T> b(lanes, T{0.75});
       std::vector<T> y(lanes);
-      call_vector(c.vector, Case<T>::dtype, c.lanes, a.data(), b.data(), y.data(), lanes);
+      c.call(a.data(), b.data(), y.data(), lanes);
       return y;
     };
     const T quiet = run(std::vector<T>(lanes, T{0.7}))[0];
@@ -165,9 +179,31 @@ TYPED_TEST(VectorMath, ALaneDoesNotDependOnItsNeighboursOrItsPlace) {
   }
 }
 
+TYPED_TEST(VectorMath, APairIsWhatTheTwoFunctionsGive) {
+  using T = TypeParam;
+  const double most = sizeof(T) == 4 ? 1 : 0;  // polynomials of other intervals: floats may round to a neighbour
+  std::vector<T> x = special_values<T>();
+  std::mt19937_64 random(3);
+  while (x.size() % 16 || x.size() < 1 << 15) {
+    x.push_back(static_cast<T>(std::ldexp(static_cast<double>(random() >> 11), -43) - 512));
+    x.push_back(any_bits<T>(random));
+  }
+  for (const Case<T>& c : cases<T>()) {
+    if (!c.of_pair) continue;
+    std::vector<T> got(x.size()), want(x.size());
+    c.call(x.data(), x.data(), got.data(), x.size());
+    call_vector(vector_function(c.name, c.dtype, c.lanes).value(), c.dtype, c.lanes, x.data(), x.data(), want.data(),
+                x.size());
+    for (std::size_t i = 0; i < x.size(); ++i)
+      ASSERT_LE(distance(got[i], want[i]), most) << c.name << " of " << text(x[i]) << ", " << c.lanes << " lanes";
+  }
+}
+
 TEST(VectorMath, OnlyWholeVectorsOfFloatsAreServed) {
   EXPECT_FALSE(vector_function("sin", f32, 3));
   EXPECT_FALSE(vector_function("sin", i32, 8));
+  EXPECT_FALSE(sine_cosine_function(f32, 3));
+  EXPECT_FALSE(sine_cosine_function(f16, 8));
   EXPECT_FALSE(vector_function("no_such_function", f32, 8));
   EXPECT_FALSE(scalar_function("no_such_function", f32));
   EXPECT_FALSE(scalar_function("sin", bf16));
@@ -180,6 +216,10 @@ TEST(VectorMath, SymbolsAreUnique) {
       if (const auto f = vector_function(name, dtype, lanes)) {
         EXPECT_TRUE(seen.insert(f->symbol).second) << f->symbol;
       }
+  for (auto [dtype, lanes] : {std::pair(f32, 8), {f32, 16}, {f64, 4}, {f64, 8}})
+    if (const auto f = sine_cosine_function(dtype, lanes)) {
+      EXPECT_TRUE(seen.insert(f->symbol).second) << f->symbol;
+    }
   for (const char* name : primitives)
     for (DType dtype : {f32, f64})
       EXPECT_TRUE(seen.insert(scalar_function(name, dtype).value().symbol).second) << name;

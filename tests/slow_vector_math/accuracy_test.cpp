@@ -191,6 +191,14 @@ template <class T> class Range1M {
     if (!f) return {};
     return measure([&](const T* a, const T* b, T* y) { call_vector(*f, dtype, lanes, a, b, y, points); });
   }
+  /// One half of the pair; the time is that of both.
+  Measured pair(const MathFunction& f, int lanes) const {
+    std::vector<T> other(points);
+    const bool sine = std::string_view(row_.name) == "sin";
+    return measure([&](const T* a, const T*, T* y) {
+      call_sine_cosine(f, dtype, lanes, a, sine ? y : other.data(), sine ? other.data() : y, points);
+    });
+  }
   Measured scalar() const {
     const MathFunction f = scalar_function(row_.name, dtype).value();
     return measure([&](const T* a, const T* b, T* y) { call_scalar(f, dtype, a, b, y, points); });
@@ -218,6 +226,43 @@ void print_cell(const Measured& m) {
   else std::printf(" %.3g (%.2f ns) |", m.error, m.nanoseconds);
 }
 
+double jax_error(const Row& row, DType dtype) {
+  return dtype == f32 ? row.jax_f32 : row.jax_f64;
+}
+/// 2 % and the last digit: the largest of a million errors is itself a random number.
+double bound(const Row& row, DType dtype) {
+  return (is_scalar_with_more_error(row, dtype) ? 1.08 : 1.02) * jax_error(row, dtype) + 0.003;
+}
+
+/// Measures the row of a sine or cosine with the function that gives both.
+template <class T> void check_pair(const Range1M<T>& range, const Row& row, int lanes) {
+  const DType dtype = Range1M<T>::dtype;
+  const auto f = sine_cosine_function(dtype, lanes);
+  const std::string_view name = row.name;
+  if (!f || (name != "sin" && name != "cos")) return;
+  const Measured m = range.pair(*f, lanes);
+  EXPECT_LE(m.error, bound(row, dtype)) << row.name << " of the pair " << tag(dtype) << ", " << range_text(row);
+  if (!std::getenv("ANADROME_TABLE")) return;
+  std::printf("| %s of both | %s | own |", row.name, range_text(row).c_str());
+  print_cell(m);
+  std::printf(" %.3g | – | – | – |\n", jax_error(row, dtype));
+}
+
+template <class T> void print(const Range1M<T>& range, const Row& row, int lanes, const Measured& ours,
+                              const Measured& scalar) {
+  const DType dtype = Range1M<T>::dtype;
+  const auto chosen = vector_function(row.name, dtype, lanes);
+  const char* source = !chosen ? "scalar" : chosen->symbol.starts_with("anadrome") ? "own" : "libmvec";
+  if (chosen && chosen->symbol.starts_with("Sleef")) source = "SLEEF";
+  std::printf("| %s | %s | %s |", row.name, range_text(row).c_str(), source);
+  print_cell(ours);
+  std::printf(" %.3g |", jax_error(row, dtype));
+  print_cell(range.vector(vector_function_from(VectorSource::libmvec, row.name, dtype, lanes), lanes));
+  print_cell(range.vector(vector_function_from(VectorSource::sleef, row.name, dtype, lanes), lanes));
+  print_cell(scalar);
+  std::printf("\n");
+}
+
 /// Measures one row and checks it; prints it on request.
 template <class T> void check(const Row& row, int bits) {
   const Range1M<T> range(row);
@@ -225,20 +270,9 @@ template <class T> void check(const Row& row, int bits) {
   const int lanes = bits / (8 * static_cast<int>(sizeof(T)));
   const auto chosen = vector_function(row.name, dtype, lanes);
   const Measured scalar = range.scalar(), ours = chosen ? range.vector(chosen, lanes) : scalar;
-  const double jax = sizeof(T) == 4 ? row.jax_f32 : row.jax_f64;
-  // 2 % and the last digit: the largest of a million errors is itself a random number.
-  const double bound = (is_scalar_with_more_error(row, dtype) ? 1.08 : 1.02) * jax + 0.003;
-  EXPECT_LE(ours.error, bound) << row.name << " " << tag(dtype) << ", " << range_text(row);
-  if (!std::getenv("ANADROME_TABLE")) return;
-  const char* source = !chosen ? "scalar" : chosen->symbol.starts_with("anadrome") ? "own" : "libmvec";
-  if (chosen && chosen->symbol.starts_with("Sleef")) source = "SLEEF";
-  std::printf("| %s | %s | %s |", row.name, range_text(row).c_str(), source);
-  print_cell(ours);
-  std::printf(" %.3g |", jax);
-  print_cell(range.vector(vector_function_from(VectorSource::libmvec, row.name, dtype, lanes), lanes));
-  print_cell(range.vector(vector_function_from(VectorSource::sleef, row.name, dtype, lanes), lanes));
-  print_cell(scalar);
-  std::printf("\n");
+  EXPECT_LE(ours.error, bound(row, dtype)) << row.name << " " << tag(dtype) << ", " << range_text(row);
+  if (std::getenv("ANADROME_TABLE")) print(range, row, lanes, ours, scalar);
+  check_pair(range, row, lanes);
 }
 
 template <class T> void check_all(int bits) {

@@ -33,6 +33,19 @@ ANADROME_VECTOR_LOOP(doubles_256, "avx2", double, __m256d, _mm256_loadu_pd, _mm2
 ANADROME_VECTOR_LOOP(floats_512, "avx512f", float, __m512, _mm512_loadu_ps, _mm512_storeu_ps)
 ANADROME_VECTOR_LOOP(doubles_512, "avx512f", double, __m512d, _mm512_loadu_pd, _mm512_storeu_pd)
 #undef ANADROME_VECTOR_LOOP
+#define ANADROME_PAIR_LOOP(name, set, Element, Vector, load, save)                                       \
+  [[gnu::target(set)]] void name(const MathFunction& f, const void* x, void* y, void* z, std::size_t n) { \
+    const auto* from = static_cast<const Element*>(x);                                                   \
+    auto *sines = static_cast<Element*>(y), *cosines = static_cast<Element*>(z);                          \
+    using Pair = Vector (*)(Vector, Element*);                                                           \
+    for (std::size_t i = 0; i < n; i += sizeof(Vector) / sizeof(Element))                                 \
+      save(sines + i, reinterpret_cast<Pair>(f.address)(load(from + i), cosines + i));                    \
+  }
+ANADROME_PAIR_LOOP(float_pairs_256, "avx2", float, __m256, _mm256_loadu_ps, _mm256_storeu_ps)
+ANADROME_PAIR_LOOP(double_pairs_256, "avx2", double, __m256d, _mm256_loadu_pd, _mm256_storeu_pd)
+ANADROME_PAIR_LOOP(float_pairs_512, "avx512f", float, __m512, _mm512_loadu_ps, _mm512_storeu_ps)
+ANADROME_PAIR_LOOP(double_pairs_512, "avx512f", double, __m512d, _mm512_loadu_pd, _mm512_storeu_pd)
+#undef ANADROME_PAIR_LOOP
 #endif
 
 }  // namespace
@@ -46,6 +59,17 @@ void call_vector(const MathFunction& f, DType dtype, int lanes, const void* a, c
 #else
   static_cast<void>(lanes);
   call_scalar(f, dtype, a, b, y, n);
+#endif
+}
+
+void call_sine_cosine([[maybe_unused]] const MathFunction& f, [[maybe_unused]] DType dtype,
+                      [[maybe_unused]] int lanes, [[maybe_unused]] const void* x, [[maybe_unused]] void* sines,
+                      [[maybe_unused]] void* cosines, [[maybe_unused]] std::size_t n) {
+#if defined(__x86_64__)  // elsewhere there is no such function
+  const bool narrow = dtype == f32;
+  if (lanes == (narrow ? 8 : 4))
+    return narrow ? float_pairs_256(f, x, sines, cosines, n) : double_pairs_256(f, x, sines, cosines, n);
+  return narrow ? float_pairs_512(f, x, sines, cosines, n) : double_pairs_512(f, x, sines, cosines, n);
 #endif
 }
 

@@ -55,6 +55,15 @@ llvm::Type* compute_type(llvm::LLVMContext& context, DType dtype);
 /// The type in which they lie in memory.
 llvm::Type* memory_type(llvm::LLVMContext& context, DType dtype);
 
+/// What one call has given for the same operand: sines in registers, cosines in memory until they are asked for.
+struct SineCosine {
+  llvm::Value* sines = nullptr;
+  llvm::AllocaInst* cosines = nullptr;
+};
+using SineCosines = std::unordered_map<llvm::Value*, SineCosine>;  // by operand
+/// True when one call can give both the sine and the cosine of numbers of this dtype.
+bool has_sine_cosine(DType dtype);
+
 /// Operations on scalars or vectors of `lanes`, at the place of the builder.
 struct Operation {
   llvm::IRBuilder<>& build;
@@ -63,6 +72,7 @@ struct Operation {
   const Program& body;
   const Equation& equation;
   int lanes;  // of the operands; 1: scalars
+  SineCosines* both = nullptr;  // for a sine or cosine: set where the body has the other one too
   DType in(std::size_t k) const { return body.type(equation.operands[k]).dtype; }
   DType out() const { return body.type(equation.results[0]).dtype; }
 };

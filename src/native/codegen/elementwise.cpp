@@ -108,18 +108,24 @@ Value* select(Builder& b, DType which_type, std::span<Value* const> x) {
   return out;
 }
 
-/// One vector function on values of any number of lanes: in pieces, or with lanes that repeat the first one.
-Value* call_vector(const Operation& op, const MathFunction& f, int lanes, std::span<Value* const> x) {
+/// One vector function on values of any number of lanes: in pieces, or with lanes that repeat the first one. A second
+/// result goes to `memory`, if that is set.
+Value* call_vector(const Operation& op, const MathFunction& f, int lanes, std::span<Value* const> x, Value* memory = nullptr) {
   Builder& b = op.build;
   llvm::Type* element = x[0]->getType()->getScalarType();
   auto* type = llvm::FixedVectorType::get(element, static_cast<unsigned>(lanes));
-  const std::vector<llvm::Type*> parameters(x.size(), type);
+  std::vector<llvm::Type*> parameters(x.size(), type);
+  if (memory) parameters.push_back(b.getPtrTy());
   const auto function = op.module.getOrInsertFunction(f.symbol, llvm::FunctionType::get(type, parameters, false));
   op.symbols[f.symbol] = f.address;
+  const auto call = [&](std::vector<Value*> operands, int first) {
+    if (memory) operands.push_back(first ? b.CreateConstInBoundsGEP1_64(element, memory, static_cast<std::uint64_t>(first)) : memory);
+    return b.CreateCall(function, operands);
+  };
   if (op.lanes == 1) {
     std::vector<Value*> wide;
     for (Value* v : x) wide.push_back(b.CreateVectorSplat(static_cast<unsigned>(lanes), v));
-    return b.CreateExtractElement(b.CreateCall(function, wide), std::uint64_t{0});
+    return b.CreateExtractElement(call(wide, 0), std::uint64_t{0});
   }
   std::vector<Value*> parts;
   for (int first = 0; first < op.lanes; first += lanes) {
@@ -127,7 +133,7 @@ Value* call_vector(const Operation& op, const MathFunction& f, int lanes, std::s
     for (int k = 0; k < lanes; ++k) pick.push_back(first + k < op.lanes ? first + k : first);
     std::vector<Value*> part;
     for (Value* v : x) part.push_back(lanes == op.lanes ? v : b.CreateShuffleVector(v, pick));
-    parts.push_back(b.CreateCall(function, part));
+    parts.push_back(call(part, first));
   }
   while (parts.size() > 1) {
     std::vector<Value*> joined;
@@ -159,15 +165,55 @@ Value* call_scalar(const Operation& op, const MathFunction& f, std::span<Value* 
   return out;
 }
 
-Value* call_function(const Operation& op, std::span<Value* const> x) {
-  const DType dtype = op.in(0) == DType::f64 ? DType::f64 : DType::f32;
-  const std::string_view name = op.equation.prim->name;
-  const int full = dtype == DType::f64 ? 4 : 8;
+/// The dtype that functions of numbers of this dtype compute in.
+DType function_dtype(DType dtype) { return dtype == DType::f64 ? DType::f64 : DType::f32; }
+int full_lanes(DType dtype) { return dtype == DType::f64 ? 4 : 8; }
+
+struct VectorCall {
+  MathFunction function;
+  int lanes;
+};
+/// The function for as many lanes as the operands fill.
+template <class Find>
+std::optional<VectorCall> find_widest(const Operation& op, Find find) {
+  const DType dtype = function_dtype(op.in(0));
+  const int full = full_lanes(dtype);
   for (const int lanes : {2 * full, full})
     if (lanes <= std::max(op.lanes, full))
-      if (const auto f = vector_function(name, dtype, lanes)) return call_vector(op, *f, lanes, x);
-  if (const auto f = scalar_function(name, dtype)) return call_scalar(op, *f, x);
+      if (const auto f = find(dtype, lanes)) return VectorCall{*f, lanes};
+  return std::nullopt;
+}
+
+Value* call_function(const Operation& op, std::span<Value* const> x) {
+  const std::string_view name = op.equation.prim->name;
+  const auto vector = find_widest(op, [&](DType dtype, int lanes) { return vector_function(name, dtype, lanes); });
+  if (vector) return call_vector(op, vector->function, vector->lanes, x);
+  if (const auto f = scalar_function(name, function_dtype(op.in(0)))) return call_scalar(op, *f, x);
   throw InternalError("code generator: no function for " + std::string(name));
+}
+
+/// Memory for `count` numbers, taken when the kernel starts; vectors of `lanes` do not cross lines of the cache.
+llvm::AllocaInst* memory_for(Builder& b, llvm::Type* element, int count, int lanes) {
+  const Builder::InsertPointGuard guard(b);
+  llvm::BasicBlock& entry = b.GetInsertBlock()->getParent()->getEntryBlock();
+  b.SetInsertPoint(&entry, entry.begin());
+  llvm::AllocaInst* memory = b.CreateAlloca(llvm::ArrayType::get(element, static_cast<std::uint64_t>(count)));
+  memory->setAlignment(llvm::Align(static_cast<std::uint64_t>(lanes) * element->getScalarSizeInBits() / 8));
+  return memory;
+}
+
+/// The sine or the cosine of x; the first to be asked for calls the function that gives both. The cosine waits in
+/// memory, since no vector register outlives the next call.
+Value* sine_or_cosine(const Operation& op, Value* x) {
+  Builder& b = op.build;
+  SineCosine& both = (*op.both)[x];
+  if (!both.sines) {
+    const VectorCall call = find_widest(op, sine_cosine_function).value();
+    both.cosines = memory_for(b, x->getType()->getScalarType(), std::max(op.lanes, call.lanes), call.lanes);
+    both.sines = call_vector(op, call.function, call.lanes, {&x, 1}, both.cosines);
+  }
+  if (op.equation.prim == &prim::sin) return both.sines;
+  return b.CreateAlignedLoad(x->getType(), both.cosines, both.cosines->getAlign());
 }
 
 Value* emit_integer(const Operation& op, std::span<Value* const> x) {
@@ -340,9 +386,15 @@ llvm::Constant* reduction_identity(const Prim& r, DType dtype, llvm::Type* type)
   return llvm::ConstantInt::get(type, limit);
 }
 
+bool has_sine_cosine(DType dtype) {
+  const DType computed = function_dtype(dtype);
+  return sine_cosine_function(computed, full_lanes(computed)).has_value();
+}
+
 Value* emit_elementwise(const Operation& op, std::span<Value* const> x) {
   Builder& b = op.build;
   const Prim* p = op.equation.prim;
+  if (op.both) return rounded(b, sine_or_cosine(op, x[0]), op.out());
   if (emission(*p) == Emission::function) return rounded(b, call_function(op, x), op.out());
   if (p == &prim::stop_gradient) return x[0];
   if (p == &prim::select_n) return select(b, op.in(0), x);

@@ -224,7 +224,7 @@ class Emitter {
     const Place& here = stores_[0].place;
     const Shape& shape = body_.type(nest_.roots[stores_[0].root].value).shape;
     for (const Equation& e : body_.equations)
-      if (body_.type(e.results[0]).shape == shape)
+      if (body_.type(e.results[0]).shape == shape && !evaluator_.comes_with_sine(e))
         for (int u = 0; u < nest_.copies; ++u)
           evaluator_.at(Atom::variable(e.results[0]), shifted(here, u * nest_.lanes, nest_.lane));
     for (int u = 0; u < nest_.copies; ++u) {

@@ -23,6 +23,8 @@ void append(std::vector<std::int64_t>& key, const Affine& a) {
   key.push_back(-1);
 }
 
+bool is_sine_or_cosine(const Equation& e) { return (e.prim == &prim::sin || e.prim == &prim::cos) && e.operands[0].is_var(); }
+
 }  // namespace
 
 std::size_t Evaluator::KeyHash::operator()(const Key& k) const {
@@ -46,15 +48,32 @@ Place place_of(const std::vector<NestAxis>& axes, std::span<const std::int64_t> 
 Evaluator::Evaluator(llvm::Module& module, Symbols& symbols, const Program& body, const LoopNest& nest, Frame& frame,
                      llvm::IRBuilder<>& build)
     : module_(module), symbols_(symbols), body_(body), nest_(nest), frame_(frame), build_(build),
-      defined_(body.types.size()), argument_(body.types.size(), -1), memo_(nest.loops.size() + 1),
+      defined_(body.types.size()), argument_(body.types.size(), -1), both_(body.types.size()),
+      sine_cosines_(nest.loops.size() + 1), memo_(nest.loops.size() + 1),
       base_(body.inputs.size() + body.outputs.size()) {
   for (const Equation& e : body.equations)
     for (VarId v : e.results) defined_[v] = &e;
   for (std::size_t i = 0; i < body.inputs.size(); ++i) argument_[body.inputs[i]] = static_cast<std::int64_t>(i);
+  find_sines_and_cosines();
 }
 
+void Evaluator::find_sines_and_cosines() {
+  std::vector<const Prim*> first(body_.types.size());
+  for (const Equation& e : body_.equations) {
+    if (!is_sine_or_cosine(e)) continue;
+    const VarId x = e.operands[0].var;
+    if (!first[x]) first[x] = e.prim;
+    else if (first[x] != e.prim) both_[x] = has_sine_cosine(body_.type(x).dtype);
+  }
+}
+bool Evaluator::gives_sine_and_cosine(const Equation& e) const { return is_sine_or_cosine(e) && both_[e.operands[0].var]; }
+bool Evaluator::comes_with_sine(const Equation& e) const { return e.prim == &prim::cos && gives_sine_and_cosine(e); }
+
 void Evaluator::leave(int depth) {
-  for (std::size_t l = static_cast<std::size_t>(depth) + 1; l < memo_.size(); ++l) memo_[l].clear();
+  for (std::size_t l = static_cast<std::size_t>(depth) + 1; l < memo_.size(); ++l) {
+    memo_[l].clear();
+    sine_cosines_[l].clear();
+  }
   tiles_.clear();
   std::erase_if(splats_, [&](const auto& s) { return s.first.second > depth; });
   std::erase_if(addresses_, [&](const auto& a) { return a.second.level > depth; });
@@ -125,7 +144,8 @@ Cell Evaluator::elementwise(const Equation& e, const Place& place, int guard) {
   std::vector<Value*> values;
   for (const Cell& c : x) values.push_back(vector ? in_lanes(c) : c.value);
   go(level);
-  const Operation op{build_, module_, symbols_, body_, e, vector ? nest_.lanes : 1};
+  SineCosines* both = gives_sine_and_cosine(e) ? &sine_cosines_[static_cast<std::size_t>(level)] : nullptr;
+  const Operation op{build_, module_, symbols_, body_, e, vector ? nest_.lanes : 1, both};
   return {emit_elementwise(op, values), vector, level};
 }
 

@@ -25,6 +25,8 @@ class Evaluator {
   llvm::Constant* lane_numbers(std::int64_t first = 0);
   /// The value for all lanes.
   llvm::Value* in_lanes(const Cell& cell);
+  /// True for a cosine that the call for the sine gives: it lies in memory until it is used.
+  bool comes_with_sine(const Equation& e) const;
   /// Forgets what was computed inside loop d: its code is written again, or no longer reached.
   void leave(int depth);
   /// Writes a value to result `k`.
@@ -49,6 +51,8 @@ class Evaluator {
 
   Cell compute(VarId v, const Place& place, int guard);
   Cell elementwise(const Equation& e, const Place& place, int guard);
+  void find_sines_and_cosines();
+  bool gives_sine_and_cosine(const Equation& e) const;
   Cell movement(const Equation& e, const Place& place, int guard);
   Cell padded(const Equation& e, const Place& place, int guard);
   Cell joined(const Equation& e, const Place& place, int guard);
@@ -102,6 +106,8 @@ class Evaluator {
   llvm::IRBuilder<>& build_;
   std::vector<const Equation*> defined_;  // by variable
   std::vector<std::int64_t> argument_;    // by variable: its pointer, or -1
+  std::vector<bool> both_;                // by variable: the body has its sine and its cosine
+  std::vector<SineCosines> sine_cosines_;  // by level
   std::vector<std::unordered_map<Key, Cell, KeyHash>> memo_;  // by level
   std::map<std::pair<llvm::Value*, int>, llvm::Value*> splats_;
   std::vector<Cell> guards_;

@@ -31,6 +31,8 @@ codegen::Symbols all_functions() {
   const auto add = [&](const std::optional<MathFunction>& f) {
     if (f) out[f->symbol] = f->address;
   };
+  for (const DType dtype : {DType::f32, DType::f64})
+    for (const int lanes : {4, 8, 16}) add(sine_cosine_function(dtype, lanes));
   for (const Prim* p : all_primitives()) {
     if (emission(*p) != Emission::function) continue;
     for (const DType dtype : {DType::f32, DType::f64}) {
