@@ -26,7 +26,8 @@ constexpr std::int64_t block_points = 16384;  // of a sum over everything
 constexpr std::int64_t most_blocks = 256;
 constexpr std::int64_t many_columns = 8;      // vectors: so many totals hide the way to memory and back
 constexpr double most_tile_operations = 256;  // of the copies of a body in a tile
-constexpr double call_operations = 8;         // what calling a function takes
+constexpr double call_operations = 8;         // what calling a function takes in a chain
+constexpr double function_operations = 12;    // what a function takes on a whole vector: 7 ns
 constexpr double heavy_operations = 40;  // bodies from here on are not unrolled, and are written once
 constexpr double few_operations = 3;  // bodies from here on are written once too if they run through few points:
 constexpr std::int64_t few_points = 65536;
@@ -250,7 +251,7 @@ class NestMaker {
       return r.reduction && body_.type(r.value).dtype == DType::b1;
     });
   }
-  double operations() const {
+  double operations(double of_function = 1) const {
     double n = 0;
     for (const Equation& e : body_.equations) {
       double k = 1;
@@ -261,6 +262,7 @@ class NestMaker {
       if (e.prim == &prim::dot_general)
         for (std::int64_t a : e.as<DotAttr>().contract_lhs)
           k *= static_cast<double>(body_.type(e.operands[0]).shape[static_cast<int>(a)]);
+      if (e.prim->work == Work::elementwise && emission(*e.prim) == Emission::function) k *= of_function;
       n += e.prim->work == Work::movement ? 0 : k;
     }
     return std::max(1.0, n);
@@ -346,6 +348,7 @@ class NestMaker {
     for (const RootAxes& r : roots_) out.roots.push_back(root(r, loop_of));
     if (lane_.first != AxisClasses::none) out.lane = loop_of.at(lane_), out.lanes = lanes_;
     out.operations = operations();
+    out.time = operations(function_operations);
     const bool heavy = out.operations >= heavy_operations;
     out.lanes_inside_sums = inside_;
     if (out.first_reduced() < static_cast<int>(out.loops.size()) && !heavy && !inside_ && !is_short_sum(out)) out.unroll = 4;

@@ -53,7 +53,8 @@ struct LoopNest {
   /// A sum over everything is cut into this many blocks, whose partial sums are added at the end. Does not depend on
   /// the number of threads.
   std::int64_t blocks = 1;
-  double operations = 1;  // estimated vector operations of a point
+  double operations = 1;  // vector operations of a point
+  double time = 1;        // the same, functions counted by the time that they take
 
   std::int64_t points() const {
     std::int64_t n = 1;

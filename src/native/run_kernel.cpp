@@ -90,7 +90,7 @@ double item_nanoseconds(const LoopNest& nest) {
   double points = 1;
   for (int d = 0; d < static_cast<int>(nest.loops.size()); ++d)
     if (d != nest.ranged()) points *= static_cast<double>(nest.loops[static_cast<std::size_t>(d)].extent);
-  return points * nest.operations * nanoseconds_per_operation / nest.lanes;
+  return points * nest.time * nanoseconds_per_operation / nest.lanes;
 }
 
 std::size_t kernel_scratch_bytes(const CompiledKernel& kernel) {

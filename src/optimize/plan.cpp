@@ -135,19 +135,24 @@ class Planner {
 
   void update_in_place(std::int64_t i) {
     const Equation& e = program_.equations[static_cast<std::size_t>(i)];
-    if (static_cast<std::size_t>(i) < needs_.size() && needs_[static_cast<std::size_t>(i)].apart) return;
-    if (e.prim == &loop_kernel) update_in_kernel(i, e);
+    const StepNeeds* needs = static_cast<std::size_t>(i) < needs_.size() ? &needs_[static_cast<std::size_t>(i)] : nullptr;
+    if (needs && needs->apart) return;
+    const auto kernel = [&](std::size_t k, std::size_t j) { return may_overwrite(*e.as<CallAttr>().body, k, j); };
+    const auto blocks = [&](std::size_t k, std::size_t j) {
+      return needs && std::find(needs->over.begin(), needs->over.end(), std::pair(static_cast<std::uint32_t>(k), static_cast<std::uint32_t>(j))) != needs->over.end();
+    };
+    if (e.prim == &loop_kernel) put_results_over(i, e, kernel);
+    else if (e.prim == &blocked_steps) put_results_over(i, e, blocks);
     else if (const Atom* over = overwritten(i, e)) put_over(e.results[0], *over);
   }
 
-  /// Each result of a kernel over an argument that dies in it and is read only where the result is written.
-  void update_in_kernel(std::int64_t i, const Equation& e) {
-    const Program& body = *e.as<CallAttr>().body;
+  /// Each result over an operand that dies in the equation, where `may` says that it can lie there.
+  template <class May> void put_results_over(std::int64_t i, const Equation& e, May may) {
     std::vector<bool> taken(e.operands.size());
     for (std::size_t j = 0; j < e.results.size(); ++j) {
       std::size_t best = e.operands.size();
       for (std::size_t k = 0; k < e.operands.size(); ++k) {
-        if (taken[k] || !dies_alone(i, e, k) || !may_overwrite(body, k, j)) continue;
+        if (taken[k] || !dies_alone(i, e, k) || !may(k, j)) continue;
         if (best == e.operands.size() || buffer(group(e.operands[k].var)).argument >= 0) best = k;
       }
       if (best == e.operands.size()) continue;

@@ -1,6 +1,7 @@
 // Memory of a run: where every value of a program lives.
 #pragma once
 #include <optional>
+#include <utility>
 
 #include "core/prim.h"
 
@@ -17,6 +18,8 @@ struct Place {
 struct StepNeeds {
   std::optional<std::size_t> scratch;  // bytes of scratch memory; none: what the rule says
   bool apart = false;                  // its results must not lie over its operands
+  /// Of blocked_steps: operands and the results that may lie over them.
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> over = {};
 };
 
 struct Plan {

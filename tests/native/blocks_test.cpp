@@ -170,7 +170,7 @@ class Maker {
         case 7: matrices.push_back(a - sum(b, 1, true) * 0.01); break;
         case 8: matrices.push_back(a - sum(b, 0) * 0.01); break;
         case 9: matrices.push_back(dot(a, x[1]) + b); break;
-        case 10: matrices.push_back(where(a > b, sin(a), b)); break;
+        case 10: matrices.push_back(where(x[2] > 0.1, sin(a), b)); break;
         default: results.push_back(sum(a * b, pick(0, 1))); break;
       }
     }
@@ -227,6 +227,50 @@ class BatchMaker {
   DType dtype_;
 };
 
+/// Programs of more equations than one kernel takes, on arrays that do not all have the same axes.
+class LongMaker {
+ public:
+  LongMaker(unsigned seed, DType dtype) : random_(seed), dtype_(dtype) {}
+
+  std::vector<Type> arguments() {
+    const std::int64_t n = pick(0, 1) ? pick(150, 400) : pick(10, 25) * 16, m = pick(0, 1) ? pick(60, 100) : pick(4, 6) * 16;
+    flat_ = pick(0, 2) == 0;
+    if (flat_) return {{dtype_, {n * m}}, {dtype_, {1}}, {dtype_, {n * m}}};
+    return {{dtype_, {n, m}}, {dtype_, {m}}, {dtype_, {n, 1}}};
+  }
+  List operator()(const List& x) {
+    List arrays{x[0]};
+    List results;
+    for (int n = pick(100, 250); n > 0; --n) {
+      const Array a = arrays[at(arrays)], b = arrays[at(arrays)];
+      switch (pick(0, 12)) {
+        case 0: arrays.push_back(a + x[1]); break;
+        case 1: arrays.push_back(a * x[2]); break;
+        case 2: arrays.push_back(sin(a)); break;
+        case 3: arrays.push_back(cos(a)); break;
+        case 4: arrays.push_back(tanh(a - b)); break;
+        case 5: arrays.push_back(max(a, b)); break;
+        case 6: arrays.push_back(where(x[1] > 0.1, b, a)); break;
+        case 7: arrays.push_back(a - (flat_ ? b : sum(b, 1, true)) * 0.01); break;
+        case 8: if (results.size() < 3) results.push_back(b); break;
+        case 9: if (results.size() < 3) results.push_back(sum(b, flat_ ? 0 : pick(0, 1))); break;
+        default: arrays.push_back(a * 0.5 + b * 0.5); break;
+      }
+    }
+    results.push_back(arrays.back());
+    return results;
+  }
+
+ private:
+  int pick(int lo, int hi) { return std::uniform_int_distribution<int>(lo, hi)(random_); }
+  /// One of the last: chains.
+  std::size_t at(const List& list) { return list.size() - 1 - static_cast<std::size_t>(pick(0, std::min(5, static_cast<int>(list.size()) - 1))); }
+
+  std::mt19937 random_;
+  DType dtype_;
+  bool flat_ = false;
+};
+
 struct Steps {
   int blocked = 0, added = 0;
 };
@@ -258,6 +302,41 @@ TEST(Blocks, RandomProgramsOfMatricesAgreeWithTheReference) {
 }
 TEST(Blocks, RandomProgramsOfBatchesAgreeWithTheReference) {
   EXPECT_GT(compare_random_programs<BatchMaker>(120).blocked, 60);
+}
+
+TEST(Blocks, RandomLongProgramsAgreeWithTheReference) {
+  EXPECT_GT(compare_random_programs<LongMaker>(60).blocked, 30);
+}
+
+TEST(Blocks, LongChainsNeedNoMemory) {
+  const auto chain = [](const Array& start) {
+    Array x = start;
+    for (int i = 0; i < 300; ++i) x = sin(x) * 1.01 + 0.1 * i;
+    return sum(x);
+  };
+  const Array x = ones({128});
+  const auto native = compile(std::make_shared<const Program>(make_program(grad(chain), x)), {.backend = "native"});
+  EXPECT_EQ(native->memory_analysis().temp_size_in_bytes, 0) << native->text();
+}
+
+TEST(Blocks, ResultsLieOverDonatedArguments) {
+  const auto chain = [](const Array& start) {
+    Array x = start;
+    for (int i = 0; i < 200; ++i) x = x * 0.99 + 0.1 * i * start;
+    return x;
+  };
+  for (std::int64_t n : {4096, 40'003}) {
+    const auto program = std::make_shared<const Program>(make_program(chain, zeros({n})));
+    const bool donated[] = {true};
+    std::mt19937 random(5);
+    const Array x = testing::random_array({f32, {n}}, random);
+    const List want = compile(program, {.backend = "eval"})->run(List{x});
+    const auto native = compile(program, {.backend = "native"}, donated);
+    EXPECT_EQ(native->memory_analysis().alias_size_in_bytes, n * 4);
+    EXPECT_LT(native->memory_analysis().temp_size_in_bytes, n * 4) << native->text();
+    const List got = native->run(List{x + 0.0});
+    EXPECT_LT(testing::difference(got[0], want[0]), 1e-5) << n;
+  }
 }
 
 TEST(Blocks, HoldWhatTheyHandOver) {

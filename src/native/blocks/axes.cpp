@@ -50,8 +50,7 @@ std::optional<StepAxes> kernel_axes(const Program& body, const LoopNest& nest) {
   if (nest.loops.empty()) return std::nullopt;
   const int d = nest.ranged();
   const Loop& loop = nest.loops[static_cast<std::size_t>(d)];
-  // The last of vectors that overlap reads what an earlier range has computed.
-  if (loop.reduced || (nest.overlaps && (d == nest.lane || d == nest.tile))) return std::nullopt;
+  if (loop.reduced) return std::nullopt;
   if (!std::all_of(body.equations.begin(), body.equations.end(), keeps_places)) return std::nullopt;
   const auto ranged = ranged_axis(nest);
   if (!ranged) return std::nullopt;
@@ -61,6 +60,12 @@ std::optional<StepAxes> kernel_axes(const Program& body, const LoopNest& nest) {
   StepAxes out;
   out.extent = body.type(ranged->value).shape[ranged->axis];
   out.per_index = loop.extent / out.extent;
+  // The last of vectors that overlap begins at a place of the whole loop, within the last range if that is long enough.
+  const bool overlaps = nest.overlaps && (d == nest.lane || d == nest.tile);
+  if (overlaps) out.least = (nest.lanes * nest.copies + out.per_index - 1) / out.per_index;
+  out.counts = overlaps || std::any_of(body.equations.begin(), body.equations.end(), [](const Equation& e) {
+    return e.prim == &prim::iota || e.prim == &prim::reshape;
+  });
   out.multiple = range_step(nest) / std::gcd(range_step(nest), out.per_index);
   for (const auto& e : body.equations)
     for (VarId v : e.results)

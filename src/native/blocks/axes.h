@@ -16,6 +16,8 @@ struct StepAxes {
   std::vector<int> operands, results;  // the axis of each that the range cuts, or whole
   std::int64_t per_index = 1;          // of a kernel: indices of its ranged loop for one of the axis
   std::int64_t multiple = 1;           // ranges begin at multiples of this
+  std::int64_t least = 1;              // the last range is at least so long
+  bool counts = false;                 // a kernel that needs to know where its range begins
 };
 
 /// The axes of a loop kernel along the loop of which its code runs a range; empty where a range would read or write

@@ -21,12 +21,16 @@ class BlockedSteps {
 
  private:
   struct Memory;
-  void* address(const Operand& o, const Memory& memory, std::int64_t begin) const;
-  void run_block(const Memory& memory, std::int64_t begin, std::int64_t end) const;
+  std::uintptr_t address(const Operand& o, const Memory& memory, std::int64_t begin) const;
+  void run_block(const Memory& memory, std::int64_t begin, std::int64_t end) const;  // indices of the axis
+  void run_blocks(const Memory& memory, std::int64_t begin, std::int64_t end) const;  // blocks
+  void run_on_stack(const Memory& whole, std::int64_t begin, std::int64_t end) const;
 
   std::vector<KernelPtr> kernels_;
   int threads_;
   BlockPlan plan_;
+  /// Operands, counted through all steps, that lie elsewhere for each block, and by how many bytes.
+  std::vector<std::pair<std::uint32_t, std::int64_t>> moving_;
 };
 
 }  // namespace anadrome::blocks

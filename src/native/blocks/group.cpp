@@ -6,6 +6,7 @@
 #include <queue>
 #include <set>
 
+#include "anadrome/error.h"
 #include "core/intern.h"
 #include "native/blocks/plan.h"
 #include "native/blocks/turn.h"
@@ -16,7 +17,9 @@ namespace anadrome::blocks {
 namespace {
 
 constexpr std::size_t least_bytes = 128 << 10;  // of a product's result: less stays in the cache anyway
-constexpr int most_visits = 400;                // of the search for a way from one step to another
+constexpr std::size_t least_handed = 64 << 10;  // bytes that kernels in a row hand to each other
+constexpr std::size_t most_steps = 96;          // of a group
+constexpr std::size_t most_visits = 400;        // of the search for a way from one step to another
 
 using Group = std::set<std::size_t>;  // steps
 
@@ -38,6 +41,7 @@ class Grouper {
   Fused run() {
     for (std::size_t i = 0; i < program_.equations.size(); ++i)
       if (group_of_[i] < 0 && is_large_product(i)) try_group(i);
+    group_runs();
     if (groups_.empty()) return std::move(steps_);
     return build();
   }
@@ -62,9 +66,26 @@ class Grouper {
     if (!is_free(reader) || !is_kernel(static_cast<std::size_t>(reader))) return;
     Group group{product, static_cast<std::size_t>(reader)};
     if (!can_run(group)) return;
-    while (grow(group)) {}
+    while (group.size() < most_steps && grow(group)) {}
+    add_group(std::move(group));
+  }
+  void add_group(Group group) {
     for (std::size_t i : group) group_of_[i] = static_cast<std::int64_t>(groups_.size());
     groups_.push_back(std::move(group));
+  }
+
+  // ---- nodes: steps, and behind them groups
+
+  std::size_t node(std::size_t step) const {
+    return group_of_[step] < 0 ? step : program_.equations.size() + static_cast<std::size_t>(group_of_[step]);
+  }
+  const Group* group_at(std::size_t node) const {
+    return node < program_.equations.size() ? nullptr : &groups_[node - program_.equations.size()];
+  }
+  std::size_t last_of(std::size_t node) const { return group_at(node) ? *group_at(node)->rbegin() : node; }
+  template <class F> void for_each_member(std::size_t node, F f) const {
+    if (!group_at(node)) return f(node);
+    for (std::size_t i : *group_at(node)) f(i);
   }
 
   // ---- what else can join
@@ -116,10 +137,11 @@ class Grouper {
     group = std::move(larger);
     return true;
   }
-  /// True when v is made from what the group makes, by steps outside it (or when finding out takes too long).
+  /// True when v is made from what the group makes, by steps outside it (or when finding out takes too long). Steps of
+  /// another group wait for all that the group reads.
   bool depends(VarId v, const Group& group) const {
     std::vector<VarId> open{v};
-    std::set<std::size_t> seen;
+    std::set<std::size_t> seen;  // nodes
     while (!open.empty()) {
       const std::int64_t i = maker_[open.back()];
       open.pop_back();
@@ -129,13 +151,60 @@ class Grouper {
         if (!seen.empty()) return true;  // through another step
         continue;
       }
-      if (step < *group.begin() || !seen.insert(step).second) continue;
+      if (last_of(node(step)) < *group.begin() || !seen.insert(node(step)).second) continue;
       if (seen.size() > most_visits) return true;
-      for (const Atom& a : equation(step).operands)
-        if (a.is_var()) open.push_back(a.var);
+      for_each_member(node(step), [&](std::size_t member) {
+        for (const Atom& a : equation(member).operands)
+          if (a.is_var()) open.push_back(a.var);
+      });
     }
     return false;
   }
+
+  // ---- kernels in a row
+
+  /// Takes together neighbouring kernels that run along one axis, where they hand each other much.
+  void group_runs() {
+    for (std::size_t i = 0; i < program_.equations.size();) {
+      Run run;
+      while (i < program_.equations.size() && run.steps.size() < most_steps && group_of_[i] < 0 && is_kernel(i) && extend(run, i)) ++i;
+      if (run.steps.empty()) ++i;
+      else if (run.steps.size() > 1) try_run(run.steps);
+    }
+  }
+  struct Run {
+    Group steps;
+    std::int64_t extent = 0;
+    std::map<VarId, int> cut;  // values that its steps make: along which axis
+  };
+  bool extend(Run& run, std::size_t i) {
+    const Equation& e = equation(i);
+    const LoopNest* nest = nest_of(e);
+    const auto axes = nest ? kernel_axes(*e.as<CallAttr>().body, *nest) : std::nullopt;
+    if (!axes || (run.extent && run.extent != axes->extent)) return false;
+    for (std::size_t k = 0; k < e.operands.size(); ++k) {
+      const auto made = e.operands[k].is_var() ? run.cut.find(e.operands[k].var) : run.cut.end();
+      if (made != run.cut.end() && made->second != axes->operands[k]) return false;
+    }
+    for (std::size_t k = 0; k < e.results.size(); ++k) run.cut[e.results[k]] = axes->results[k];
+    run.extent = axes->extent;
+    run.steps.insert(i);
+    return true;
+  }
+  void try_run(const Group& steps) {
+    std::size_t handed = 0;
+    for (std::size_t i : steps)
+      for (VarId v : equation(i).results)
+        if (!is_output_[v] && std::all_of(readers_[v].begin(), readers_[v].end(), [&](std::size_t r) { return steps.count(r) != 0; }))
+          handed += program_.type(v).bytes();
+    if (handed < least_handed) return;
+    for (std::size_t i : steps)
+      for (const Atom& a : equation(i).operands)
+        if (a.is_var() && depends(a.var, steps)) return;
+    if (can_run(steps)) add_group(steps);
+  }
+
+  // ---- what a group is
 
   bool can_run(const Group& group) { return plan(group).plan.has_value(); }
 
@@ -187,11 +256,9 @@ class Grouper {
 
   // ---- the new program
 
-  /// Steps and groups (behind the steps) in an order in which everything is made before it is read, close to the old one.
+  /// The nodes in an order in which everything is made before it is read, close to the old one.
   std::vector<std::size_t> order() const {
     const std::size_t n = program_.equations.size(), nodes = n + groups_.size();
-    const auto node = [&](std::size_t i) { return group_of_[i] < 0 ? i : n + static_cast<std::size_t>(group_of_[i]); };
-    const auto place = [&](std::size_t i) { return i < n ? i : *groups_[i - n].rbegin(); };
     std::vector<std::size_t> missing(nodes), out;
     std::vector<std::vector<std::size_t>> later(nodes);
     for (std::size_t i = 0; i < n; ++i)
@@ -200,31 +267,36 @@ class Grouper {
         const std::size_t from = node(static_cast<std::size_t>(maker_[a.var]));
         if (from != node(i)) later[from].push_back(node(i)), ++missing[node(i)];
       }
-    const auto after = [&](std::size_t a, std::size_t b) { return place(a) > place(b); };
+    const auto after = [&](std::size_t a, std::size_t b) { return last_of(a) > last_of(b); };
     std::priority_queue<std::size_t, std::vector<std::size_t>, decltype(after)> ready(after);
-    for (std::size_t i = 0; i < nodes; ++i)
-      if ((i >= n || group_of_[i] < 0) && missing[i] == 0) ready.push(i);
+    std::size_t all = 0;
+    for (std::size_t i = 0; i < nodes; ++i) {
+      if (i < n && group_of_[i] >= 0) continue;
+      ++all;
+      if (missing[i] == 0) ready.push(i);
+    }
     while (!ready.empty()) {
       out.push_back(ready.top());
       ready.pop();
       for (std::size_t next : later[out.back()])
         if (--missing[next] == 0) ready.push(next);
     }
+    if (out.size() != all) throw InternalError("blocks: groups of steps wait for each other");
     return out;
   }
 
   Fused build() {
     Fused out{without_equations(program_), {}};
-    const std::size_t n = program_.equations.size();
     for (std::size_t at : order()) {
-      if (at < n) {
+      const Group* group = group_at(at);
+      if (!group) {
         out.program.equations.push_back(std::move(program_.equations[at]));
         out.members.push_back(std::move(steps_.members[at]));
         continue;
       }
-      out.program.equations.push_back(plan(groups_[at - n]).equation);
+      out.program.equations.push_back(plan(*group).equation);
       auto& members = out.members.emplace_back();
-      for (std::size_t i : groups_[at - n]) members.insert(members.end(), steps_.members[i].begin(), steps_.members[i].end());
+      for (std::size_t i : *group) members.insert(members.end(), steps_.members[i].begin(), steps_.members[i].end());
     }
     canonicalize(out.program);
     return out;

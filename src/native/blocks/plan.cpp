@@ -13,6 +13,7 @@ namespace {
 
 // Measured on gmm_d64_k25 (docs/kernels.md): what the steps of a block touch, and rows that keep products busy.
 constexpr std::int64_t block_bytes = 512 << 10, product_rows = 96;
+constexpr std::int64_t handed_bytes = 32 << 10;  // in a block of kernels alone: the first cache
 
 /// Operands as a product of a block sees them.
 struct BlockOperand {
@@ -37,6 +38,7 @@ class Planner {
       if (!plan_steps()) return std::nullopt;
     }
     if (out_.count() < 2 || repacked_ * (out_.count() - 1) > handed_) return std::nullopt;
+    find_over();
     return std::move(out_);
   }
 
@@ -72,27 +74,35 @@ class Planner {
 
   void choose_size() {
     out_.extent = axes_[0].extent;
-    std::int64_t bytes = 0, least = 1, multiple = 1;  // bytes for each index of the axis
+    std::int64_t bytes = 0, inner = 0, least = 1;  // bytes for each index of the axis
+    bool products = false;
     for (std::size_t v = 0; v < value_.size(); ++v) {
       const Value& x = value_[v];
+      const auto var = static_cast<VarId>(v);
       if (cut_[v] == whole || (x.maker < 0 && x.readers.empty())) continue;
-      bytes += static_cast<std::int64_t>(type(static_cast<VarId>(v)).bytes()) / out_.extent;
+      const auto all = static_cast<std::int64_t>(type(var).bytes());
+      bytes += all / out_.extent;
+      if (is_inner(var)) inner += all / out_.extent, handed_ += all;
     }
     for (std::size_t i = 0; i < axes_.size(); ++i) {
-      multiple = std::lcm(multiple, axes_[i].multiple);
-      const bool whole_matrices = nests_[i] || (axes_[i].operands[0] != whole && axes_[i].operands[1] != whole);
-      if (!whole_matrices) least = product_rows;
-      if (is_inner(body_.equations[i].results[0])) handed_ += static_cast<std::int64_t>(type(body_.equations[i].results[0]).bytes());
+      multiple_ = std::lcm(multiple_, axes_[i].multiple);
+      least_last_ = std::max(least_last_, axes_[i].least);
+      if (nests_[i]) continue;
+      products = true;
+      if (axes_[i].operands[0] == whole || axes_[i].operands[1] == whole) least = product_rows;
     }
-    multiple_ = multiple;
-    const std::int64_t size = std::max(least, block_bytes / std::max<std::int64_t>(bytes, 1));
-    const std::int64_t count = (out_.extent + size - 1) / size;
+    const std::int64_t size = products ? block_bytes / std::max<std::int64_t>(bytes, 1)
+                                       : handed_bytes / std::max<std::int64_t>(inner, 1);
+    const std::int64_t count = (out_.extent + std::max(least, size) - 1) / std::max(least, size);
     set_count(count < threads_ && out_.extent < threads_ * least ? count : (count + threads_ - 1) / threads_ * threads_);
   }
   void set_count(std::int64_t count) {
     const std::int64_t size = (out_.extent + count - 1) / std::max<std::int64_t>(count, 1);
     out_.size = std::max<std::int64_t>((size + multiple_ - 1) / multiple_ * multiple_, 1);
+    while (out_.count() > 1 && last_size() < least_last_) out_.size += multiple_;
   }
+
+  std::int64_t last_size() const { return out_.extent - (out_.count() - 1) * out_.size; }
 
   // ---- memory
 
@@ -102,6 +112,7 @@ class Planner {
     lives_.clear();
     owners_.clear();
     find_hosts();
+    find_lives();
     for (std::size_t v = 0; v < value_.size(); ++v) {
       const auto var = static_cast<VarId>(v);
       if (value_[v].pointer >= 0) place_[v] = {Operand::Base::pointer, static_cast<std::uint32_t>(value_[v].pointer), 0, 0};
@@ -109,22 +120,29 @@ class Planner {
     }
   }
   void place_inner(VarId v) {
-    const int axis = cut_[v];
-    const bool outermost = stride(v, axis) * type(v).shape[axis] == type(v).elements();
-    if (!outermost) {
+    if (!is_outermost(v)) {
       place_[v] = {Operand::Base::shared, 0, out_.shared_bytes, 0};
       add_shared(type(v).bytes());
       out_.handed_whole = out_.shared_bytes;
       return;
     }
     place_[v].base = Operand::Base::block;
-    std::int64_t first = value_[v].maker, last = first;
-    for (std::size_t w = 0; w < value_.size(); ++w) {
-      if (!is_inner(static_cast<VarId>(w)) || host_[w] != v) continue;
-      first = std::min(first, value_[w].maker);
-      if (!value_[w].readers.empty()) last = std::max(last, static_cast<std::int64_t>(value_[w].readers.back()));
+    keep(v, first_[v], last_[v], static_cast<std::uint64_t>(stride(v, cut_[v]) * out_.size * item(v)));
+  }
+
+  /// True when a block of v is one piece of memory.
+  bool is_outermost(VarId v) const { return stride(v, cut_[v]) * type(v).shape[cut_[v]] == type(v).elements(); }
+
+  /// When the memory of each value is in use, by it and by those that lie in it.
+  void find_lives() {
+    first_.assign(value_.size(), static_cast<std::int64_t>(axes_.size()));
+    last_.assign(value_.size(), -1);
+    for (std::size_t v = 0; v < value_.size(); ++v) {
+      if (!is_inner(static_cast<VarId>(v))) continue;
+      const VarId host = host_[v];
+      first_[host] = std::min(first_[host], value_[v].maker);
+      last_[host] = std::max(last_[host], value_[v].readers.empty() ? value_[v].maker : static_cast<std::int64_t>(value_[v].readers.back()));
     }
-    keep(v, first, last, static_cast<std::uint64_t>(stride(v, axis) * out_.size * item(v)));
   }
 
   /// The value in whose memory each lies: a result of the last kernel that reads it, if it may be written over it.
@@ -145,21 +163,28 @@ class Planner {
     if (!nests_[i] || (nests_[i]->overlaps && !nests_[i]->stores_once)) return v;
     std::size_t k = 0;
     while (!(e.operands[k] == Atom::variable(v))) ++k;
+    // The memory of a result may be that of an operand until it is written: only what takes much memory goes there.
+    const bool large = !nests_[at(value_[v].maker)] || !is_outermost(v);
     for (std::size_t j = 0; j < e.results.size(); ++j)
-      if (!taken[e.results[j]] && axes_[i].results[j] == cut_[v] && may_overwrite(*e.as<CallAttr>().body, k, j)) return e.results[j];
+      if ((large || is_inner(e.results[j])) && !taken[e.results[j]] && axes_[i].results[j] == cut_[v] && may_overwrite(*e.as<CallAttr>().body, k, j)) return e.results[j];
     return v;
   }
-  void add_shared(std::uint64_t bytes) { out_.shared_bytes += (bytes + arena_alignment - 1) / arena_alignment * arena_alignment; }
+  static std::uint64_t in_lines(std::uint64_t bytes) { return (bytes + arena_alignment - 1) / arena_alignment * arena_alignment; }
+  void add_shared(std::uint64_t bytes) { out_.shared_bytes += in_lines(bytes); }
   void keep(std::optional<VarId> owner, std::int64_t first, std::int64_t last, std::uint64_t bytes) {
     lives_.push_back({first, last, bytes});
     owners_.push_back(owner);
   }
   void lay_out_block() {
+    std::size_t operands = 0;
+    for (const Equation& e : body_.equations) operands += e.operands.size() + e.results.size();
+    const std::uint64_t table = in_lines(operands * sizeof(void*));
     const auto layout = lay_out(lives_);
-    out_.block_bytes = (layout.bytes + arena_alignment - 1) / arena_alignment * arena_alignment;
+    out_.block_bytes = table + in_lines(layout.bytes);
     for (std::size_t n = 0; n < lives_.size(); ++n) {
-      if (owners_[n]) place_[*owners_[n]].offset = layout.offset[n];
-      else out_.steps[at(lives_[n].first)].scratch = layout.offset[n];
+      const std::uint64_t offset = table + layout.offset[n];
+      if (owners_[n]) place_[*owners_[n]].offset = offset;
+      else out_.steps[at(lives_[n].first)].scratch = offset;
     }
   }
 
@@ -185,6 +210,7 @@ class Planner {
     BlockStep s;
     s.equation = static_cast<std::uint32_t>(i);
     s.per_index = axes_[i].per_index;
+    s.counts = axes_[i].counts;
     const LoopNest& nest = *nests_[i];
     out_.nanoseconds += item_nanoseconds(nest) * static_cast<double>(nest.loops[at(nest.ranged())].extent);
     out_.steps.push_back(std::move(s));
@@ -245,8 +271,7 @@ class Planner {
         repacked_ += bytes;
       }
     }
-    const std::int64_t rest = out_.extent - (out_.count() - 1) * out_.size;
-    auto last = block_product(i, rest);
+    auto last = block_product(i, last_size());
     if (!last || !last->is_tiled()) return false;
     BlockStep s;
     s.equation = static_cast<std::uint32_t>(i);
@@ -270,6 +295,35 @@ class Planner {
     out_.reordered.push_back(r);
   }
 
+  // ---- results over operands
+
+  void find_over() {
+    for (std::uint32_t k = 0; k < body_.inputs.size(); ++k)
+      for (std::uint32_t j = 0; j < body_.outputs.size(); ++j)
+        if (may_lie_over(body_.inputs[k], body_.outputs[j].var)) out_.over.emplace_back(k, j);
+  }
+  /// True when each block of y is written after that block of x, at the same place, has been read for the last time.
+  bool may_lie_over(VarId x, VarId y) const {
+    if (type(x) != type(y) || value_[x].readers.empty() || cut_[y] != cut_[x]) return false;
+    for (std::size_t i : value_[x].readers)
+      for (std::size_t k = 0; k < body_.equations[i].operands.size(); ++k)
+        if (body_.equations[i].operands[k] == Atom::variable(x) && axes_[i].operands[k] != cut_[y]) return false;
+    if (has_guest(y)) return false;
+    const std::size_t last = value_[x].readers.back(), made = at(value_[y].maker);
+    if (last != made) return last < made;
+    const Equation& e = body_.equations[made];
+    if (!nests_[made] || (nests_[made]->overlaps && !nests_[made]->stores_once)) return false;
+    const auto k = std::find(e.operands.begin(), e.operands.end(), Atom::variable(x)) - e.operands.begin();
+    const auto j = std::find(e.results.begin(), e.results.end(), y) - e.results.begin();
+    return may_overwrite(*e.as<CallAttr>().body, static_cast<std::size_t>(k), static_cast<std::size_t>(j));
+  }
+  /// True when another value lies in the memory of y before y is written.
+  bool has_guest(VarId y) const {
+    for (std::size_t v = 0; v < host_.size(); ++v)
+      if (v != y && host_[v] == y) return true;
+    return false;
+  }
+
   // ---- operands
 
   void find_operands(std::size_t i) {
@@ -278,17 +332,17 @@ class Planner {
     for (std::size_t k = 0; k < e.operands.size(); ++k) {
       if (!e.operands[k].is_var()) s.at.push_back(constant(e.operands[k]));
       else if (!nests_[i] && copy_of_[2 * i + k] >= 0) s.at.push_back(out_.reordered[at(copy_of_[2 * i + k])].to);
-      else s.at.push_back(operand(e.operands[k].var, axes_[i].operands[k], nests_[i] != nullptr));
+      else s.at.push_back(operand(e.operands[k].var, axes_[i].operands[k], s.counts));
     }
-    for (std::size_t k = 0; k < e.results.size(); ++k) s.at.push_back(operand(e.results[k], axes_[i].results[k], nests_[i] != nullptr));
+    for (std::size_t k = 0; k < e.results.size(); ++k) s.at.push_back(operand(e.results[k], axes_[i].results[k], s.counts));
   }
-  /// Kernels are given the range and want the beginning of the array, products the beginning of the block.
-  Operand operand(VarId v, int axis, bool kernel) const {
+  /// A kernel that counts wants the beginning of the array, all others that of the block.
+  Operand operand(VarId v, int axis, bool counts) const {
     Operand o = place_[v];
     if (axis == whole) return o;
     const std::int64_t bytes = stride(v, axis) * item(v);
-    if (o.base == Operand::Base::block) o.step = kernel ? -bytes : 0;
-    else o.step = kernel ? 0 : bytes;
+    if (o.base == Operand::Base::block) o.step = counts ? -bytes : 0;
+    else o.step = counts ? 0 : bytes;
     return o;
   }
   Operand constant(const Atom& a) {
@@ -304,10 +358,11 @@ class Planner {
   std::vector<Value> value_;  // by variable
   std::vector<int> cut_;      // by variable
   std::vector<StepAxes> axes_;
-  std::int64_t multiple_ = 1;
+  std::int64_t multiple_ = 1, least_last_ = 1;  // of the size of blocks, and the size of the last one
   std::int64_t handed_ = 0;    // bytes that steps hand to each other
   std::int64_t repacked_ = 0;  // bytes that each block packs, though they are the same for all
   std::vector<Operand> place_;  // by variable
+  std::vector<std::int64_t> first_, last_;  // by variable: steps in which its memory is in use
   std::vector<VarId> host_;     // by variable: the one in whose memory it lies
   std::vector<Lifetime> lives_;
   std::vector<std::optional<VarId>> owners_;  // beside lives_; none: the scratch memory of a product

@@ -1,12 +1,16 @@
 // How steps that share an axis run block by block: where each finds its operands, and what memory the blocks need.
 #pragma once
+#include <algorithm>
 #include <optional>
-#include <string>
+#include <utility>
 
 #include "native/blocks/axes.h"
 #include "native/products/product.h"
 
 namespace anadrome::blocks {
+
+/// The memory of a block is on the stack if it is not more.
+inline constexpr std::uint64_t stack_bytes = 64 << 10;
 
 /// Where a step finds an operand or puts a result.
 struct Operand {
@@ -14,7 +18,7 @@ struct Operand {
     pointer,   // an operand or result of the whole: by number
     constant,  // a number: by number
     shared,    // memory that all blocks share
-    block      // memory of one block
+    block      // memory of one block, which begins with the addresses of all operands
   };
   Base base = Base::pointer;
   std::uint32_t index = 0;
@@ -26,6 +30,7 @@ struct BlockStep {
   std::uint32_t equation = 0;
   std::optional<products::Product> product, last_product;  // of a whole block, and of the last one; none: a kernel
   std::int64_t per_index = 1;                              // of a kernel
+  bool counts = false;  // a kernel that is given its range; others get blocks as if they began at 0
   std::vector<Operand> at;                                 // operands, then results
   std::uint64_t scratch = 0;                               // in the memory of a block
 };
@@ -45,11 +50,16 @@ struct BlockPlan {
   std::uint64_t shared_bytes = 0, block_bytes = 0;
   std::uint64_t handed_whole = 0;  // bytes, of shared_bytes, of values that steps hand to each other
   double nanoseconds = 0;  // estimated, on one thread
+  /// Operands and results: a block of the operand is not needed any more when that of the result is written, which may lie
+  /// over it.
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> over;
 
+  /// A block works on the stack where that suffices.
+  bool uses_stack() const { return block_bytes <= stack_bytes; }
   std::int64_t count() const { return (extent + size - 1) / size; }
   std::int64_t chunks(int threads) const { return std::min<std::int64_t>(threads, count()); }
   std::size_t scratch_bytes(int threads) const {
-    return shared_bytes + block_bytes * static_cast<std::size_t>(chunks(threads));
+    return shared_bytes + (uses_stack() ? 0 : block_bytes * static_cast<std::size_t>(chunks(threads)));
   }
 };
 
