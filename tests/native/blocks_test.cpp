@@ -58,6 +58,10 @@ const Case cases[] = {
        const Array y = dot(x[0], x[1]) * (1 - square(x[2]));
        return List{y, sum(y, 0)};
      }, -1, 0},
+    {"an axis of one between others", {{f32, {203, 1, 70}}, {f32, {70, 307}}},
+     [](const List& x) { return List{tanh(matmul(x[0], x[1]))}; }, 1, 0},
+    {"axes of one around others", {{f64, {1, 203, 70}}, {f64, {70, 307}}},
+     [](const List& x) { return List{tanh(matmul(x[0], x[1]) * 2)}; }, 1, 0},
     {"a batch", {{f64, {21, 40, 30}}, {f64, {21, 30, 37}}, {f64, {37}}},
      [](const List& x) { return List{tanh(matmul(x[0], x[1]) + x[2])}; }, 1, 0},
     {"what goes before belongs to it", {{f64, {1001, 33}}, {f64, {7, 33}}, {f64, {7, 33, 33}}},
@@ -195,7 +199,8 @@ class BatchMaker {
   BatchMaker(unsigned seed, DType dtype) : random_(seed), dtype_(dtype) {}
 
   std::vector<Type> arguments() {
-    const std::int64_t n = pick(150, 400), k = pick(3, 9), d = pick(18, 40);
+    const bool one = pick(0, 3) == 0;
+    const std::int64_t n = one ? pick(1000, 2000) : pick(150, 400), k = one ? 1 : pick(3, 9), d = pick(18, 40);
     return {{dtype_, {n, k, d}}, {dtype_, {k, d, d}}, {dtype_, {k, d}}, {dtype_, {d, d}}};
   }
   List operator()(const List& x) {
@@ -235,6 +240,10 @@ class LongMaker {
   std::vector<Type> arguments() {
     const std::int64_t n = pick(0, 1) ? pick(150, 400) : pick(10, 25) * 16, m = pick(0, 1) ? pick(60, 100) : pick(4, 6) * 16;
     flat_ = pick(0, 2) == 0;
+    if (!flat_ && pick(0, 1)) {
+      last_ = 2;
+      return {{dtype_, {n, 1, m}}, {dtype_, {m}}, {dtype_, {n, 1, 1}}};
+    }
     if (flat_) return {{dtype_, {n * m}}, {dtype_, {1}}, {dtype_, {n * m}}};
     return {{dtype_, {n, m}}, {dtype_, {m}}, {dtype_, {n, 1}}};
   }
@@ -251,9 +260,9 @@ class LongMaker {
         case 4: arrays.push_back(tanh(a - b)); break;
         case 5: arrays.push_back(max(a, b)); break;
         case 6: arrays.push_back(where(x[1] > 0.1, b, a)); break;
-        case 7: arrays.push_back(a - (flat_ ? b : sum(b, 1, true)) * 0.01); break;
+        case 7: arrays.push_back(a - (flat_ ? b : sum(b, last_, true)) * 0.01); break;
         case 8: if (results.size() < 3) results.push_back(b); break;
-        case 9: if (results.size() < 3) results.push_back(sum(b, flat_ ? 0 : pick(0, 1))); break;
+        case 9: if (results.size() < 3) results.push_back(sum(b, flat_ || pick(0, 1) ? 0 : last_)); break;
         default: arrays.push_back(a * 0.5 + b * 0.5); break;
       }
     }
@@ -269,6 +278,7 @@ class LongMaker {
   std::mt19937 random_;
   DType dtype_;
   bool flat_ = false;
+  int last_ = 1;  // the axis of the columns
 };
 
 struct Steps {

@@ -32,14 +32,17 @@ std::optional<int> axis_of(const Program& body, const AxisClasses& classes, VarI
 struct RangedAxis {
   VarId value;
   int axis;
+  std::int64_t points;  // of the axis and those behind it that the loop runs through
 };
 /// The outermost axis that the ranged loop runs through, of the first result.
 std::optional<RangedAxis> ranged_axis(const LoopNest& nest) {
   const NestRoot& r = nest.roots[0];
   for (std::size_t k = 0; k < r.axes.size(); ++k) {
     if (r.axes[k].loop != nest.ranged() || r.axes[k].merged) continue;
-    while (k > 0 && r.axes[k - 1].merged) --k;
-    return RangedAxis{r.value, static_cast<int>(k)};
+    RangedAxis out{r.value, static_cast<int>(k), r.axes[k].extent};
+    for (std::size_t j = k; j-- > 0 && (r.axes[j].merged || r.axes[j].extent == 1);)
+      if (r.axes[j].merged) out.axis = static_cast<int>(j), out.points *= r.axes[j].extent;
+    return out;
   }
   return std::nullopt;
 }
@@ -53,7 +56,7 @@ std::optional<StepAxes> kernel_axes(const Program& body, const LoopNest& nest) {
   if (loop.reduced) return std::nullopt;
   if (!std::all_of(body.equations.begin(), body.equations.end(), keeps_places)) return std::nullopt;
   const auto ranged = ranged_axis(nest);
-  if (!ranged) return std::nullopt;
+  if (!ranged || ranged->points != loop.extent) return std::nullopt;
   const AxisClasses classes(body);
   const int wanted = classes.of(ranged->value, ranged->axis);
   if (wanted == AxisClasses::none) return std::nullopt;
