@@ -60,34 +60,35 @@ void BlockedSteps::run_block(const Memory& memory, std::int64_t begin, std::int6
   }
 }
 
-void BlockedSteps::run_blocks(const Memory& memory, std::int64_t begin, std::int64_t end) const {
+void BlockedSteps::run_blocks(const Memory& memory, std::atomic<std::int64_t>& next) const {
+  const std::int64_t count = plan_.count();
   auto* const table = reinterpret_cast<std::uintptr_t*>(memory.block);
-  std::uintptr_t* next = table;
+  std::uintptr_t* entry = table;
   for (const BlockStep& s : plan_.steps)
-    for (const Operand& o : s.at) *next++ = address(o, memory, begin * plan_.size);
-  for (std::int64_t b = begin; b < end; ++b) {
+    for (const Operand& o : s.at) *entry++ = address(o, memory, 0);
+  for (std::int64_t at = 0, b; (b = next.fetch_add(1, std::memory_order_relaxed)) < count; at = b) {
+    if (b != at)
+      for (const auto& [pointer, step] : moving_) table[pointer] += static_cast<std::uintptr_t>((b - at) * step);
     run_block(memory, b * plan_.size, std::min(plan_.extent, (b + 1) * plan_.size));
-    for (const auto& [pointer, step] : moving_) table[pointer] += static_cast<std::uintptr_t>(step);
   }
 }
 
-[[gnu::noinline]] void BlockedSteps::run_on_stack(const Memory& whole, std::int64_t begin, std::int64_t end) const {
+[[gnu::noinline]] void BlockedSteps::run_on_stack(const Memory& whole, std::atomic<std::int64_t>& next) const {
   alignas(64) char block[stack_bytes];
-  run_blocks({whole.pointers, whole.shared, block}, begin, end);
+  run_blocks({whole.pointers, whole.shared, block}, next);
 }
 
 void BlockedSteps::run(void* const* pointers, char* scratch) const {
   const Memory whole{pointers, scratch, nullptr};
   for (const Reordered& r : plan_.reordered)
     copy_strided(r.dtype, reinterpret_cast<void*>(address(r.to, whole, 0)), reinterpret_cast<const void*>(address(r.from, whole, 0)), r.loops);
-  const std::int64_t count = plan_.count(), chunks = plan_.chunks(threads_);
+  std::atomic<std::int64_t> next{0};
   const auto run_chunk = [&](std::int64_t c) {
-    const std::int64_t begin = count * c / chunks, end = count * (c + 1) / chunks;
-    if (plan_.uses_stack()) return run_on_stack(whole, begin, end);
-    run_blocks({pointers, scratch, scratch + plan_.shared_bytes + static_cast<std::size_t>(c) * plan_.block_bytes}, begin, end);
+    if (plan_.uses_stack()) return run_on_stack(whole, next);
+    run_blocks({pointers, scratch, scratch + plan_.shared_bytes + static_cast<std::size_t>(c) * plan_.block_bytes}, next);
   };
-  if (worth_spreading(plan_.nanoseconds)) return parallel_for(chunks, run_chunk);
-  for (std::int64_t c = 0; c < chunks; ++c) run_chunk(c);
+  if (worth_spreading(plan_.nanoseconds)) parallel_for(plan_.chunks(threads_), run_chunk);
+  else run_chunk(0);
 }
 
 }  // namespace anadrome::blocks

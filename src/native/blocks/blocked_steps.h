@@ -1,5 +1,6 @@
 // Steps that run block by block.
 #pragma once
+#include <atomic>
 #include <span>
 
 #include "native/blocks/plan.h"
@@ -23,8 +24,9 @@ class BlockedSteps {
   struct Memory;
   std::uintptr_t address(const Operand& o, const Memory& memory, std::int64_t begin) const;
   void run_block(const Memory& memory, std::int64_t begin, std::int64_t end) const;  // indices of the axis
-  void run_blocks(const Memory& memory, std::int64_t begin, std::int64_t end) const;  // blocks
-  void run_on_stack(const Memory& whole, std::int64_t begin, std::int64_t end) const;
+  /// Blocks that no other thread has taken, until there are none; the table of addresses follows them.
+  void run_blocks(const Memory& memory, std::atomic<std::int64_t>& next) const;
+  void run_on_stack(const Memory& whole, std::atomic<std::int64_t>& next) const;
 
   std::vector<KernelPtr> kernels_;
   int threads_;
