@@ -12,6 +12,19 @@ struct Backend {
                                                std::span<const bool> donated);
 };
 
+/// A compiled program that runs on memory of the caller: what loops and conditionals run for their programs.
+class RawExecutable : public Executable {
+ public:
+  /// Bytes that a run needs beside arguments and results.
+  virtual std::size_t arena_bytes() const = 0;
+  /// Entries of the table of addresses that a run takes: arguments, results, the arena, and one for the executable itself.
+  virtual std::size_t table_size() const = 0;
+  /// Runs. The first entries of the table are set by the caller; the last one, once, by `prepare`.
+  virtual void run_table(char* const* table) const = 0;
+  virtual void prepare(char** table) const = 0;
+};
+std::shared_ptr<const RawExecutable> compile_raw(const Program& program);
+
 /// Optimised, fused, planned; loop kernels are compiled to machine code. Runs on one arena.
 std::shared_ptr<const Executable> compile_native(const Program& program, const CompileOptions& options,
                                                  std::span<const bool> donated);
