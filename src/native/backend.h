@@ -28,7 +28,8 @@ std::shared_ptr<const RawExecutable> compile_raw(const Program& program);
 /// Optimised, fused, planned; loop kernels are compiled to machine code. Runs on one arena.
 std::shared_ptr<const Executable> compile_native(const Program& program, const CompileOptions& options,
                                                  std::span<const bool> donated);
-/// The same without generated code: every equation runs on its precompiled kernel. What runs outside jit.
+/// The same without generated code: every equation runs on its precompiled kernel. What runs outside jit. The programs of
+/// loops and conditionals are compiled to machine code all the same: they run often.
 std::shared_ptr<const Executable> compile_precompiled(const Program& program, const CompileOptions& options,
                                                       std::span<const bool> donated);
 /// The reference: the program as it is, equation by equation, every value in memory of its own.
