@@ -1,9 +1,11 @@
 // Loops and conditionals: scan, fori_loop, while_loop, cond, switch_, map. Each becomes one equation that holds programs, and
-// every transform goes through it. What their functions capture is read as it is at the call.
+// every transform goes through it. What their functions capture is read as it is at the call. associative_scan is no equation:
+// it is made of slices and the function it is given.
 #pragma once
 #include <source_location>
 
 #include "anadrome/detail/traced.h"
+#include "anadrome/ops/elementwise.h"
 
 namespace anadrome {
 
@@ -24,6 +26,10 @@ Arrays cond(const Array& index, const std::vector<Function>& branches, const Arr
 Arrays while_loop(const Function& condition, const Function& body, const Arrays& init, const Context& context);
 /// lo, lo + 1, ... hi - 1, as i32.
 Array counters(std::int64_t lo, std::int64_t hi, const Context& context);
+/// The two bounds of a counter as single integers of one dtype. Throws TypeError where they are none.
+std::pair<Array, Array> counter_bounds(const Operand& lo, const Operand& hi, const Context& context);
+/// `op` takes the leaves of its first, then those of its second argument.
+Arrays associative_scan(const Function& op, const Arrays& xs, std::int64_t axis, bool reverse, const Context& context);
 }  // namespace functional
 
 namespace detail {
@@ -40,6 +46,12 @@ std::vector<Array> leaves_of(const T& tree) {
   std::vector<Array> out;
   flatten_into(tree, out);
   return out;
+}
+
+template <class T>
+T with_leaves(T tree, const std::vector<Array>& leaves) {
+  rebuild(tree, leaves);
+  return tree;
 }
 
 template <class Body, class C, class... X>
@@ -82,13 +94,27 @@ auto scan(const C& init, const ScanOptions& options, const Body& body,
 
 /// `body(i, x)` for i = lo ... hi - 1, an i32, each on the result of the one before; `init` where there is none. A scan, so
 /// differentiable like one. Throws TypeError naming the field where the type changes.
-template <std::integral N, Tree C, class Body>
-C fori_loop(N lo, N hi, const C& init, const Body& body, std::source_location source = std::source_location::current()) {
+template <std::integral Lo, std::integral Hi, Tree C, class Body>
+C fori_loop(Lo lo, Hi hi, const C& init, const Body& body, std::source_location source = std::source_location::current()) {
   static_assert(std::same_as<detail::Result<Body, Array, C>, C>, "fori_loop: the body must return the type it is given");
   const auto step = [&body](const C& carry, const Array& i) { return std::pair{C(body(i, carry)), std::tuple<>{}}; };
   detail::Traced<decltype(step), C, Array> traced(step, "fori_loop", source, init, Array());
   const Array i = functional::counters(lo, hi, traced.call_context());
   return traced.result(functional::scan(traced.function(), detail::leaves_of(init), {i}, {}, traced.context())).first;
+}
+
+/// The same with bounds that are values of the program, single integers; i has their dtype. A while_loop, so differentiable
+/// like one: in forward mode, and a reverse derivative throws RuleError. Throws TypeError for bounds that are no integers.
+template <Tree C, class Body>
+C fori_loop(const Operand& lo, const Operand& hi, const C& init, const Body& body,
+            std::source_location source = std::source_location::current()) {
+  static_assert(std::same_as<detail::Result<Body, Array, C>, C>, "fori_loop: the body must return the type it is given");
+  const std::pair<Array, Array> bounds = functional::counter_bounds(lo, hi, {"fori_loop", source, {}});
+  const auto goes_on = [&bounds](const C&, const Array& i) { return i < bounds.second; };
+  const auto step = [&body](const C& x, const Array& i) { return std::pair{C(body(i, x)), i + 1}; };
+  detail::Traced<decltype(goes_on), C, Array> test(goes_on, "fori_loop", source, init, bounds.first);
+  detail::Traced<decltype(step), C, Array> traced(step, "fori_loop", source, init, bounds.first);
+  return traced.result(functional::while_loop(test.function(), traced.function(), traced.leaves(), traced.context())).first;
 }
 
 /// `body(x)` again and again as long as `condition(x)` gives true, from `init` on; `init` where it never does. Differentiable in
@@ -149,6 +175,22 @@ template <class F, Tree X>
 auto map(const F& f, const X& xs, std::source_location source = std::source_location::current()) {
   detail::Traced<F, X> traced(f, "map", source, xs);
   return traced.result(functional::scan(traced.function(), {}, traced.leaves(), {}, traced.context()));
+}
+
+/// The results of combining all elements up to each one, along an axis of the leaves of `xs`: x0, op(x0, x1),
+/// op(op(x0, x1), x2) ... with the calls of `op`, which must be associative, in a tree of logarithmic depth. `op(a, b)` takes
+/// several elements at once, along the same axis: write it element by element, or as the vmap of what combines two. With
+/// `reverse` from the last element to the first: op(op(x3, x2), x1) stands where x1 does. Differentiable as `op` is. Throws
+/// TypeError naming the field where lengths differ, where there is no such axis, or where `op` changes a type.
+///
+///   Array products = associative_scan([](Array a, Array b) { return matmul(a, b); }, matrices);
+template <class Op, Tree X>
+X associative_scan(const Op& op, const X& xs, Dim axis = 0, bool reverse = false,
+                   std::source_location source = std::source_location::current()) {
+  static_assert(std::same_as<detail::Result<Op, X, X>, X>, "associative_scan: the function must return the type of its arguments");
+  detail::Traced<Op, X, X> traced(op, "associative_scan", source, xs, xs);
+  const std::vector<Array> leaves = detail::leaves_of(xs);
+  return detail::with_leaves(xs, functional::associative_scan(traced.function(), leaves, axis.value, reverse, traced.context()));
 }
 
 }  // namespace anadrome

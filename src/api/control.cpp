@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "anadrome/ops/shape.h"
+#include "api/operand.h"
 #include "api/prepare.h"
 #include "primitives/op.h"
 #include "transforms/memo.h"
@@ -84,6 +85,17 @@ Array counters(std::int64_t lo, std::int64_t hi, const Context& context) {
   if (lo < -most || hi > most)
     throw TypeError(context.name + ": the bounds " + std::to_string(lo) + " and " + std::to_string(hi) + " do not fit i32." + at(context));
   return anadrome::arange(lo, std::max(lo, hi));
+}
+
+std::pair<Array, Array> counter_bounds(const Operand& lo, const Operand& hi, const Context& context) {
+  SetSource at_call(context.source);
+  const DType dtype = common_dtype({&lo, &hi}, context.name);
+  const std::pair<Array, Array> bounds{as_dtype(lo, dtype, context.name), as_dtype(hi, dtype, context.name)};
+  for (const Array& bound : {bounds.first, bounds.second})
+    if (bound.rank() != 0 || !is_integer(dtype))
+      throw TypeError(context.name + ": a bound is " + to_string(bound.type()) +
+                      "; both must be single integers. Convert it, or take one element." + at(context));
+  return bounds;
 }
 
 Arrays cond(const Array& index, const std::vector<Function>& branches, const Arrays& operands, const Context& context) {
