@@ -116,8 +116,8 @@ Arrays while_jvp(const JvpIn& in) {
 }
 
 constexpr const char* no_reverse =
-    "how many steps to undo is not known. Use fori_loop or scan where the number of steps is, or while_loop with the option "
-    ".max_steps";
+    "how many steps to undo is not known. Use scan, or fori_loop with numbers as bounds, for at most as many steps as are needed; "
+    "cond leaves out those that are too many";
 
 LinearizeOut while_linearize(const JvpIn&) { throw RuleError(std::string("while_loop has no reverse derivative: ") + no_reverse + "."); }
 
