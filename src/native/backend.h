@@ -22,8 +22,13 @@ class RawExecutable : public Executable {
   /// Runs. The first entries of the table are set by the caller; the last one, once, by `prepare`.
   virtual void run_table(char* const* table) const = 0;
   virtual void prepare(char** table) const = 0;
+  /// Of a result: the donated argument whose memory it takes, or -1. Both entries of the table are then the same.
+  virtual std::int64_t donor(std::size_t result) const = 0;
+  /// True where the result is made in that memory, not copied there at the end.
+  virtual bool is_made_in_place(std::size_t result) const = 0;
 };
-std::shared_ptr<const RawExecutable> compile_raw(const Program& program);
+/// `donated`: by argument, whose memory a run may write over.
+std::shared_ptr<const RawExecutable> compile_raw(const Program& program, std::span<const bool> donated = {});
 
 /// Optimised, fused, planned; loop kernels are compiled to machine code. Runs on one arena.
 std::shared_ptr<const Executable> compile_native(const Program& program, const CompileOptions& options,

@@ -80,6 +80,10 @@ class NativeExecutable final : public RawExecutable {
     table[constant_base()] = reinterpret_cast<char*>(const_cast<std::uint64_t*>(constants_.data()));
   }
   void run_table(char* const* table) const override { run_steps(table); }
+  std::int64_t donor(std::size_t result) const override { return plan_.donor[result]; }
+  bool is_made_in_place(std::size_t result) const override {
+    return std::none_of(copies_.begin(), copies_.end(), [&](const Copy& c) { return c.output == result; });
+  }
 
  private:
   std::uint32_t output_base() const { return static_cast<std::uint32_t>(arguments_); }
@@ -397,7 +401,9 @@ std::shared_ptr<const Executable> compile_native(const Program& program, const C
   return compile_fused(optimize(program, {options.structured_tangents}), donated);
 }
 
-std::shared_ptr<const RawExecutable> compile_raw(const Program& program) { return compile_fused(optimize(program, {}), {}); }
+std::shared_ptr<const RawExecutable> compile_raw(const Program& program, std::span<const bool> donated) {
+  return compile_fused(optimize(program, {}), donated);
+}
 
 std::shared_ptr<const Executable> compile_precompiled(const Program& program, const CompileOptions& options,
                                                   std::span<const bool> donated) {

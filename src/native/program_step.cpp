@@ -67,25 +67,67 @@ void copy(void* to, const void* from, std::size_t bytes) {
   if (bytes && to != from) std::memcpy(to, from, bytes);
 }
 
-/// Two places for each carry: its result, and one in scratch memory.
+/// The body of a loop, which updates carries in place where it can. Its arguments from `first` on and its first results are
+/// the carries.
+class LoopBody {
+ public:
+  LoopBody(const Program& body, std::size_t first, std::size_t carries) : in_place_(carries, 1) {
+    for (;;) {
+      const std::size_t arguments = body.captures.size() + body.inputs.size();
+      const auto donated = std::make_unique<bool[]>(arguments);
+      for (std::size_t k = 0; k < carries; ++k) donated[first + k] = in_place_[k];
+      program_ = compile_raw(body, {donated.get(), arguments});
+      if (!drop_others(body, first)) return;
+    }
+  }
+  const Raw& program() const { return program_; }
+  bool in_place(std::size_t carry) const { return in_place_[carry] != 0; }
+
+ private:
+  /// Takes back the memory of carries that no update, or another result, is made in. True where there are some.
+  bool drop_others(const Program& body, std::size_t first) {
+    bool dropped = false;
+    std::vector<char> own(in_place_.size(), 0);
+    for (std::size_t k = 0; k < body.outputs.size(); ++k) {
+      const std::int64_t donor = program_->donor(k);
+      if (donor < 0) continue;
+      const auto carry = static_cast<std::size_t>(donor) - first;
+      if (carry == k && program_->is_made_in_place(k)) own[k] = 1;
+    }
+    for (std::size_t k = 0; k < in_place_.size(); ++k)
+      if (in_place_[k] && !own[k]) in_place_[k] = 0, dropped = true;
+    return dropped;
+  }
+
+  Raw program_;
+  std::vector<char> in_place_;  // by carry
+};
+
+/// The places of carries: their results, and one in scratch memory for those that are not updated in place.
 class Carries {
  public:
-  Carries(std::vector<std::size_t> bytes, Pieces& pieces) : bytes_(std::move(bytes)) {
-    for (std::size_t n : bytes_) other_.push_back(pieces.add(n));
+  Carries(std::vector<std::size_t> bytes, const LoopBody& body, Pieces& pieces) : bytes_(std::move(bytes)) {
+    for (std::size_t k = 0; k < bytes_.size(); ++k) {
+      in_place_.push_back(body.in_place(k));
+      other_.push_back(in_place_[k] ? 0 : pieces.add(bytes_[k]));
+    }
   }
   std::size_t size() const { return bytes_.size(); }
   std::size_t bytes(std::size_t k) const { return bytes_[k]; }
+  bool in_place(std::size_t k) const { return in_place_[k] != 0; }
   char* other(std::size_t k, char* scratch) const { return scratch + other_[k]; }
 
  private:
   std::vector<std::size_t> bytes_, other_;
+  std::vector<char> in_place_;
 };
 
 class Scan final : public ProgramStep {
  public:
   Scan(const Program& p, const Equation& e)
       : attr_(e.as<ScanAttr>()), operands_(e.operands.size()), consts_(static_cast<std::size_t>(attr_.consts)), results_(e.results.size()),
-        carries_(carry_bytes(p, e), pieces_), body_(compile_raw(*attr_.body), operands_, results_, pieces_), arena_(pieces_.add(body_.program->arena_bytes())) {
+        compiled_(*attr_.body, consts_, static_cast<std::size_t>(attr_.carries)), carries_(carry_bytes(p, e), compiled_, pieces_),
+        body_(compiled_.program(), operands_, results_, pieces_), arena_(pieces_.add(body_.program->arena_bytes())) {
     const auto slice = [&](const Type& type) { return attr_.length ? type.bytes() / static_cast<std::size_t>(attr_.length) : 0; };
     for (std::size_t i = consts_ + carries_.size(); i < operands_; ++i) slices_.push_back(slice(p.type(e.operands[i])));
     for (std::size_t k = carries_.size(); k < results_; ++k) slices_.push_back(slice(p.type(e.results[k])));
@@ -105,8 +147,14 @@ class Scan final : public ProgramStep {
     const auto entry = [&](std::size_t i) { const std::size_t x = consts_ + carries + i; return x < operands_ ? x : x + carries; };
     for (std::size_t k = carries; k < results_; ++k) table[operands_ + k] = result(k);
     for (std::size_t i = 0; i < slices_.size(); ++i) table[entry(i)] += first * static_cast<std::int64_t>(slices_[i]);
+    for (std::size_t k = 0; k < carries; ++k) {
+      if (!carries_.in_place(k)) continue;
+      copy(result(k), at(consts_ + k), carries_.bytes(k));
+      table[consts_ + k] = table[operands_ + k] = result(k);
+    }
     for (std::int64_t step = 0; step < n; ++step) {
       for (std::size_t k = 0; k < carries; ++k) {
+        if (carries_.in_place(k)) continue;
         if (step) table[consts_ + k] = table[operands_ + k];
         table[operands_ + k] = (n - 1 - step) % 2 ? carries_.other(k, scratch) : result(k);
       }
@@ -130,6 +178,7 @@ class Scan final : public ProgramStep {
 
   ScanAttr attr_;
   std::size_t operands_, consts_, results_;
+  LoopBody compiled_;
   Pieces pieces_;
   Carries carries_;
   Runner body_;
@@ -141,9 +190,9 @@ class While final : public ProgramStep {
  public:
   While(const Program& p, const Equation& e)
       : attr_(e.as<WhileAttr>()), condition_consts_(static_cast<std::size_t>(attr_.condition_consts)), body_consts_(static_cast<std::size_t>(attr_.body_consts)),
-        carries_(bytes_of(p, e), pieces_), more_(pieces_.add(1)),
+        compiled_(*attr_.body, body_consts_, e.results.size()), carries_(bytes_of(p, e), compiled_, pieces_), more_(pieces_.add(1)),
         condition_(compile_raw(*attr_.condition), condition_consts_ + carries_.size(), 1, pieces_),
-        body_(compile_raw(*attr_.body), body_consts_ + carries_.size(), carries_.size(), pieces_),
+        body_(compiled_.program(), body_consts_ + carries_.size(), carries_.size(), pieces_),
         arena_(pieces_.add(std::max(condition_.program->arena_bytes(), body_.program->arena_bytes()))) {}
   std::size_t scratch_bytes() const override { return pieces_.bytes(); }
 
@@ -155,7 +204,11 @@ class While final : public ProgramStep {
     body_.prepare(scratch, scratch + arena_);
     for (std::size_t i = 0; i < condition_consts_; ++i) test[i] = at(i);
     for (std::size_t i = 0; i < body_consts_; ++i) body[i] = at(condition_consts_ + i);
-    for (std::size_t k = 0; k < n; ++k) test[condition_consts_ + k] = body[body_consts_ + k] = at(first + k);
+    for (std::size_t k = 0; k < n; ++k) {
+      char* const result = at(first + n + k);
+      if (carries_.in_place(k)) copy(result, at(first + k), carries_.bytes(k));
+      test[condition_consts_ + k] = body[body_consts_ + k] = carries_.in_place(k) ? result : at(first + k);
+    }
     test[condition_.results] = scratch + more_;
     for (bool in_result = false;;) {
       condition_.run(scratch);
@@ -163,7 +216,7 @@ class While final : public ProgramStep {
       std::memcpy(&more, scratch + more_, 1);
       if (!more) break;
       in_result = !in_result;
-      for (std::size_t k = 0; k < n; ++k) body[body_.results + k] = in_result ? at(first + n + k) : carries_.other(k, scratch);
+      for (std::size_t k = 0; k < n; ++k) body[body_.results + k] = in_result || carries_.in_place(k) ? at(first + n + k) : carries_.other(k, scratch);
       body_.run(scratch);
       for (std::size_t k = 0; k < n; ++k) test[condition_consts_ + k] = body[body_consts_ + k] = body[body_.results + k];
     }
@@ -176,6 +229,7 @@ class While final : public ProgramStep {
  private:
   WhileAttr attr_;
   std::size_t condition_consts_, body_consts_;
+  LoopBody compiled_;
   Pieces pieces_;
   Carries carries_;
   std::size_t more_;
