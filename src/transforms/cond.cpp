@@ -47,12 +47,6 @@ Mask active_outputs(const Equation& e, const Mask& active) {
   return out;
 }
 
-Arrays with_index(const Array& index, std::span<const Array> operands) {
-  Arrays out{index};
-  append(out, operands);
-  return out;
-}
-
 Arrays cond_jvp(const JvpIn& in) {
   const Mask active = defined(in.t.subspan(1)), wanted = active_outputs(in.eqn, active);
   CondAttr joint;
@@ -94,65 +88,91 @@ class Slots {
   std::vector<Type> types_;
 };
 
-LinearizeOut cond_linearize(const JvpIn& in) {
-  const std::size_t n = in.out.size();
-  const Mask active = defined(in.t.subspan(1)), wanted = active_outputs(in.eqn, active);
+/// The branches of a cond, linearized so that they have the same tangents.
+struct LinearBranches {
+  const JvpIn& in;
   std::vector<std::shared_ptr<const Linearized>> lin;
-  std::vector<std::vector<std::size_t>> slots;
+  std::vector<std::vector<std::size_t>> slots;  // of a branch's residuals
   Slots all;
-  for (const SubProgram& b : branches(in.eqn)) {
-    lin.push_back(linearize_program(b.program, active, wanted));
-    const std::vector<Type> types = lin.back()->primal->output_types();
-    slots.push_back(all.take({types.begin() + static_cast<std::ptrdiff_t>(n), types.end()}));
-  }
-  std::vector<Type> operand_types(in.in.begin() + 1, in.in.end());
-  CondAttr primal, tangent;
-  for (std::size_t b = 0; b < lin.size(); ++b) {
-    const SubProgram& branch = branches(in.eqn)[b];
-    primal.branches.push_back({build_program("branch", operand_types, branch.sources, [&](const Arrays& x) {
-      const Arrays r = inline_program(*lin[b]->primal, {}, x, branch.sources.get());
-      Arrays out(r.begin(), r.begin() + static_cast<std::ptrdiff_t>(n));
-      for (const Type& type : all.types()) out.push_back(op::zeros(type));
-      for (std::size_t i = 0; i < slots[b].size(); ++i) out[n + slots[b][i]] = r[n + i];
-      return out;
-    }), branch.sources});
-  }
-  const Arrays r = op::cond(primal, in.x);
 
-  // Every branch of the linear part takes the operands, the results and the slots, and reads what it needs.
+  explicit LinearBranches(const JvpIn& i) : in(i) {
+    const Mask active = defined(in.t.subspan(1)), wanted = active_outputs(in.eqn, active);
+    for (const SubProgram& b : branches(in.eqn)) {
+      lin.push_back(linearize_program(b.program, active, wanted));
+      const std::vector<Type> types = lin.back()->primal->output_types();
+      slots.push_back(all.take({types.begin() + static_cast<std::ptrdiff_t>(in.out.size()), types.end()}));
+    }
+  }
+
+  /// The primal branches with the slots as further results.
+  CondAttr primal() const {
+    CondAttr out;
+    const std::vector<Type> types(in.in.begin() + 1, in.in.end());
+    const std::size_t n = in.out.size();
+    for (std::size_t b = 0; b < lin.size(); ++b) {
+      const auto& sources = branches(in.eqn)[b].sources;
+      out.branches.push_back({build_program("branch", types, sources, [&](const Arrays& x) {
+        const Arrays r = inline_program(*lin[b]->primal, {}, x, sources.get());
+        Arrays y(r.begin(), r.begin() + static_cast<std::ptrdiff_t>(n));
+        for (const Type& type : all.types()) y.push_back(op::zeros(type));
+        for (std::size_t i = 0; i < slots[b].size(); ++i) y[n + slots[b][i]] = r[n + i];
+        return y;
+      }), sources});
+    }
+    return out;
+  }
+  /// The linear branches. Each takes the operands, the results of the primal cond with the slots, and the tangents.
+  CondAttr tangent(const std::vector<Type>& types) const {
+    CondAttr out;
+    const std::size_t arguments = in.x.size() - 1, results = arguments + in.out.size(), known = results + all.types().size();
+    for (std::size_t b = 0; b < lin.size(); ++b) {
+      const auto& sources = branches(in.eqn)[b].sources;
+      out.branches.push_back({build_program("branch", types, sources, [&](const Arrays& x) {
+        const std::span<const Array> values(x);
+        const auto first = part(values, arguments, results);
+        Arrays y(first.begin(), first.end());
+        for (std::size_t slot : slots[b]) y.push_back(x[results + slot]);
+        return inline_program(*lin[b]->tangent, lin[b]->residual_values(part(values, 0, arguments), y), values.subspan(known), sources.get());
+      }), sources});
+    }
+    return out;
+  }
+};
+
+/// Leaves out inputs before `known` that no branch reads. Returns the numbers of those that stay.
+std::vector<std::size_t> drop_unread(CondAttr& attr, std::size_t known) {
+  const std::size_t n = attr.branches[0]->inputs.size();
+  Mask read(n, 0);
+  for (const SubProgram& b : attr.branches) {
+    const auto mark = [&](const Atom& a) {
+      for (std::size_t i = 0; i < n; ++i) read[i] |= a == Atom::variable(b->inputs[i]);
+    };
+    for (const Equation& e : b->equations) std::for_each(e.operands.begin(), e.operands.end(), mark);
+    std::for_each(b->outputs.begin(), b->outputs.end(), mark);
+  }
+  std::vector<std::size_t> inputs, outputs;
+  for (std::size_t i = 0; i < n; ++i)
+    if (read[i] || i >= known) inputs.push_back(i);
+  for (std::size_t k = 0; k < attr.branches[0]->outputs.size(); ++k) outputs.push_back(k);
+  for (SubProgram& b : attr.branches) b.program = reordered(*b, inputs, outputs);
+  return inputs;
+}
+
+LinearizeOut cond_linearize(const JvpIn& in) {
+  const LinearBranches linear(in);
+  const Arrays r = op::cond(linear.primal(), in.x);
   Arrays operands(in.x.begin() + 1, in.x.end());
   append(operands, r);
   const std::size_t known = operands.size();
   append(operands, only_defined(in.t.subspan(1)));
   std::vector<Type> types;
   for (const Array& x : operands) types.push_back(x.type());
-  for (std::size_t b = 0; b < lin.size(); ++b) {
-    const SubProgram& branch = branches(in.eqn)[b];
-    tangent.branches.push_back({build_program("branch", types, branch.sources, [&](const Arrays& x) {
-      Arrays arguments(x.begin(), x.begin() + static_cast<std::ptrdiff_t>(in.x.size() - 1));
-      Arrays results(x.begin() + static_cast<std::ptrdiff_t>(in.x.size() - 1), x.begin() + static_cast<std::ptrdiff_t>(in.x.size() - 1 + n));
-      for (std::size_t slot : slots[b]) results.push_back(x[in.x.size() - 1 + n + slot]);
-      return inline_program(*lin[b]->tangent, lin[b]->residual_values(arguments, results), part(x, known, x.size()), branch.sources.get());
-    }), branch.sources});
-  }
+  CondAttr tangent = linear.tangent(types);
+  Arrays handed{in.x[0]};
+  for (std::size_t i : drop_unread(tangent, known)) handed.push_back(operands[i]);
   LinearizeOut out;
-  out.y.assign(r.begin(), r.begin() + static_cast<std::ptrdiff_t>(n));
-  // Only what some branch reads is handed on.
-  Mask read(operands.size(), 0);
-  for (const SubProgram& b : tangent.branches)
-    for (std::size_t i = 0; i < operands.size(); ++i)
-      for (const Equation& e : b->equations)
-        for (const Atom& a : e.operands) read[i] |= a == Atom::variable(b->inputs[i]);
-  for (const SubProgram& b : tangent.branches)
-    for (std::size_t i = 0; i < operands.size(); ++i)
-      for (const Atom& a : b->outputs) read[i] |= a == Atom::variable(b->inputs[i]);
-  std::vector<std::size_t> inputs, outputs;
-  Arrays handed;
-  for (std::size_t i = 0; i < operands.size(); ++i)
-    if (read[i] || i >= known) inputs.push_back(i), handed.push_back(operands[i]);
-  for (std::size_t k = 0; k < tangent.branches[0]->outputs.size(); ++k) outputs.push_back(k);
-  for (SubProgram& b : tangent.branches) b.program = reordered(*b, inputs, outputs);
-  out.t = spread(lin[0]->out_active, op::cond(tangent, with_index(in.x[0], handed)));
+  out.y.assign(r.begin(), r.begin() + static_cast<std::ptrdiff_t>(in.out.size()));
+  out.t = spread(linear.lin[0]->out_active, op::cond(tangent, handed));
   return out;
 }
 
