@@ -115,11 +115,20 @@ Arrays while_jvp(const JvpIn& in) {
   return joint_loop(in, p, active_operands(p, in.t), [](const Type& type) { return op::zeros(type); });
 }
 
+/// The linear part runs the loop again, with the values beside the tangents: how many values it would have to keep is not
+/// known. It has no transpose.
+LinearizeOut while_linearize(const JvpIn& in) {
+  const Parts p(in.eqn);
+  LinearizeOut out;
+  out.y = op::while_loop(p.attr, in.x);
+  const Arrays joint = joint_loop(in, p, active_operands(p, in.t), [](const Type& type) { return op::zero_tangent(type); });
+  out.t.assign(joint.begin() + static_cast<std::ptrdiff_t>(p.carries()), joint.end());
+  return out;
+}
+
 constexpr const char* no_reverse =
     "how many steps to undo is not known. Use scan, or fori_loop with numbers as bounds, for at most as many steps as are needed; "
     "cond leaves out those that are too many";
-
-LinearizeOut while_linearize(const JvpIn&) { throw RuleError(std::string("while_loop has no reverse derivative: ") + no_reverse + "."); }
 
 // ---- batching
 

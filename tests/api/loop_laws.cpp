@@ -65,8 +65,9 @@ class Comparison {
     check(tangent);
     laws().check_tangent(whole_.loop, whole_.x, floats(whole_.x), random_);
     batches(forms);
-    if (forms != Forms::forward) reverse(forms);
-    else check(tangent_of(tangent));
+    if (forms != Forms::forward) return reverse(forms);
+    laws().check_pushed(whole_.loop, whole_.x, floats(whole_.x), random_);
+    check(tangent_of(tangent));
   }
 
  private:
