@@ -33,8 +33,13 @@ Arrays associative_scan(const Function& op, const Arrays& xs, std::int64_t axis,
 }  // namespace functional
 
 namespace detail {
-/// Stands for the slices of a scan that reads none.
-struct NoSlices {};
+/// A predicate with the line of the call, which has no place after any number of operands.
+struct Predicate {
+  Array value;
+  std::source_location source;
+  template <std::convertible_to<Array> T>
+  Predicate(const T& v, std::source_location s = std::source_location::current()) : value(v), source(s) {}
+};
 
 template <class C, class R>
 constexpr bool carries_first() {
@@ -165,8 +170,8 @@ auto cond(const Array& predicate, const Then& then, const Else& otherwise, std::
 /// The same on operands: `then(x...)`, `otherwise(x...)`.
 template <class Then, class Else, Tree... A>
   requires(sizeof...(A) > 0 && std::invocable<const Then&, const A&...>)
-auto cond(const Array& predicate, const Then& then, const Else& otherwise, const A&... operands) {
-  return switch_on(predicate, std::tuple<Else, Then>(otherwise, then), std::source_location{}, "cond", operands...);
+auto cond(const detail::Predicate& predicate, const Then& then, const Else& otherwise, const A&... operands) {
+  return switch_on(predicate.value, std::tuple<Else, Then>(otherwise, then), predicate.source, "cond", operands...);
 }
 
 /// `f` on each slice of `xs` along axis 0 of its leaves, one after another; the results are stacked. Differentiable. Takes the

@@ -123,6 +123,10 @@ TEST(CondErrors, BranchesReturnTheSameTypes) {
                           {"cond: branches differ: result 0 is f32[] in branch 0 and f32[3] in branch 1 (branch 0 is taken where the "
                            "predicate is false). Convert, or reshape, in one of them." + line(__LINE__ - 2)},
                           [&] { return cond(one > 0, then, then); });
+  const auto same = [](const Array& x) { return x; };
+  expect_error<TypeError>([&] { return cond(one > 0, same, [](const Array& x) { return stack({x, x}); }, one); },
+                          {"cond: branches differ: result 0 is f32[2] in branch 0 and f32[] in branch 1", line(__LINE__ - 1)},
+                          [&] { return cond(one > 0, same, same, one); });
   const auto pair = [](const Array& second) { return [=] { return std::pair{one, second}; }; };
   expect_error<TypeError>([&] { return switch_(scalar(0, i32), std::tuple{pair(one), pair(one), pair(three > 0)}); },
                           {"switch_: branches differ: result 1 is f32[] in branch 0 and b1[3] in branch 2. Convert, or reshape, in one of "
