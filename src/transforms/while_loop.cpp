@@ -127,7 +127,7 @@ LinearizeOut while_linearize(const JvpIn& in) {
 }
 
 constexpr const char* no_reverse =
-    "how many steps to undo is not known. Use scan, or fori_loop with numbers as bounds, for at most as many steps as are needed; "
+    "reverse mode does not know how many steps to undo. Use scan, or fori_loop with numbers as bounds, for at most as many steps as are needed; "
     "cond leaves out those that are too many";
 
 // ---- batching
