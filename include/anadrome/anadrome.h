@@ -2,6 +2,7 @@
 #pragma once
 #include "anadrome/array.h"
 #include "anadrome/compile.h"
+#include "anadrome/control.h"
 #include "anadrome/dtype.h"
 #include "anadrome/error.h"
 #include "anadrome/jit.h"

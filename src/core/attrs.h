@@ -105,11 +105,29 @@ struct CallAttr {
   std::string name;
   SubProgram body;
 };
+/// A loop of `length` steps. Operands: `consts` that every step reads, `carries` that each step hands to the next, and arrays
+/// of which each step reads one slice along axis 0, from the last one on where `reverse`. The body takes those and gives the
+/// new carries and one slice of each further result.
+struct ScanAttr {
+  SubProgram body;
+  std::int64_t length, consts, carries;
+  bool reverse;
+};
+/// One of several programs, by the first operand, an i32 that is clamped. The other operands are the inputs of each.
+struct CondAttr {
+  std::vector<SubProgram> branches;
+};
+/// A loop while `condition` gives true. Operands: what only the condition reads, what only the body reads, and the carries.
+struct WhileAttr {
+  SubProgram condition, body;
+  std::int64_t condition_consts, body_consts;
+};
 
 using AttrsVariant =
     std::variant<NoAttrs, AxesAttr, AxisAttr, CumulativeAttr, PermutationAttr, ShapeAttr, BroadcastAttr, SliceAttr,
                  WindowSliceAttr, PadAttr, IotaAttr, IdentityAttr, TypeAttr, PrecisionAttr, IntegerPowAttr, DotAttr,
-                 GatherAttr, ScatterAttr, SortAttr, TopKAttr, ReduceWindowAttr, CollectiveAttr, CallAttr>;
+                 GatherAttr, ScatterAttr, SortAttr, TopKAttr, ReduceWindowAttr, CollectiveAttr, CallAttr, ScanAttr,
+                 CondAttr, WhileAttr>;
 
 struct AttrsBox {
   AttrsVariant value;

@@ -43,7 +43,8 @@ constexpr std::string_view ordered = "each result needs the one before it: 0.3 t
                            windows = "2 to 6 ns a result, the windows of a row together",
                            special = "hundreds of operations with branches: 130 to 970 ns",
                            copies = "copies at the speed of memory: 0.13 to 0.33 ns",
-                           gone = "is replaced before fusion";
+                           gone = "is replaced before fusion",
+                           programs = "a step of its own, whose programs are compiled in their turn";
 constexpr std::string_view computed_starts = "starts that are not numbers", integers = "integers";
 
 constexpr std::array reasons = {
@@ -78,6 +79,9 @@ constexpr std::array reasons = {
     KernelReason{&prim::psum, "", gone},
     KernelReason{&prim::axis_index, "", gone},
     KernelReason{&prim::call, "", gone},
+    KernelReason{&prim::scan, "", programs},
+    KernelReason{&prim::cond, "", programs},
+    KernelReason{&prim::while_loop, "", programs},
     KernelReason{&prim::dynamic_slice, computed_starts, copies},
     KernelReason{&prim::dynamic_update_slice, computed_starts, copies},
     KernelReason{&prim::dynamic_add_slice, computed_starts, copies},

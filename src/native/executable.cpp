@@ -9,6 +9,7 @@
 #include "native/emittable.h"
 #include "native/pool.h"
 #include "native/products/product.h"
+#include "native/program_step.h"
 #include "native/run_kernel.h"
 #include "native/schedule_text.h"
 #include "optimize/added_products.h"
@@ -36,7 +37,8 @@ struct Step {
   Ref scratch;
   const CompiledKernel* compiled;      // a loop kernel, or
   const products::Product* product;    // a product of matrices, or
-  const blocks::BlockedSteps* blocked;  // several of those, block by block; else `kernel` runs the step
+  const blocks::BlockedSteps* blocked;  // several of those, block by block, or
+  const ProgramStep* programs;          // a loop or conditional; else `kernel` runs the step
 };
 
 struct Copy {
@@ -46,14 +48,14 @@ struct Copy {
 };
 
 constexpr std::size_t inline_bases = 48;
-constexpr std::size_t inline_operands = 16;
+constexpr std::size_t inline_operands = 64;
 
-class NativeExecutable final : public Executable {
+class NativeExecutable final : public RawExecutable {
  public:
   /// `program` is what was optimised, `steps` the same with loop kernels (or `program` itself).
   NativeExecutable(Program program, Fused steps, std::span<const bool> donated)
       : optimized_(std::move(program)), program_(std::move(steps.program)), members_(std::move(steps.members)),
-        kernels_(compiled(program_)), blocked_(blocked()), products_(planned(program_, !members_.empty())), plan_(plan_memory(program_, donated, needs())), arguments_(plan_.written.size()) {
+        kernels_(compiled(program_)), blocked_(blocked()), programs_(with_programs(program_)), products_(planned(program_, !members_.empty())), plan_(plan_memory(program_, donated, needs())), arguments_(plan_.written.size()) {
     for (std::size_t i = 0; i < program_.equations.size(); ++i)
       if (!plan_.elided[i]) add_step(i);
     for (const Plan::Copy& c : plan_.copies)
@@ -72,6 +74,17 @@ class NativeExecutable final : public Executable {
   std::string text() const override;
   std::string kernel_ir(std::size_t k) const override;
 
+  std::size_t arena_bytes() const override { return plan_.arena_bytes; }
+  std::size_t table_size() const override { return constant_base() + 1; }
+  void prepare(char** table) const override {
+    table[constant_base()] = reinterpret_cast<char*>(const_cast<std::uint64_t*>(constants_.data()));
+  }
+  void run_table(char* const* table) const override { run_steps(table); }
+  std::int64_t donor(std::size_t result) const override { return plan_.donor[result]; }
+  bool is_made_in_place(std::size_t result) const override {
+    return std::none_of(copies_.begin(), copies_.end(), [&](const Copy& c) { return c.output == result; });
+  }
+
  private:
   std::uint32_t output_base() const { return static_cast<std::uint32_t>(arguments_); }
   std::uint32_t arena_base() const { return output_base() + static_cast<std::uint32_t>(program_.outputs.size()); }
@@ -87,6 +100,11 @@ class NativeExecutable final : public Executable {
 
   static std::vector<KernelPtr> compiled(const Program& program);
   std::vector<std::optional<blocks::BlockedSteps>> blocked();
+  static std::vector<std::unique_ptr<const ProgramStep>> with_programs(const Program& program) {
+    std::vector<std::unique_ptr<const ProgramStep>> out;
+    for (const Equation& e : program.equations) out.push_back(program_step(program, e));
+    return out;
+  }
   /// Without generated code products run on the kernel of `eval` too: the same bits.
   static std::vector<std::optional<products::Product>> planned(const Program& program, bool generated);
   std::vector<StepNeeds> needs() const;
@@ -102,6 +120,7 @@ class NativeExecutable final : public Executable {
   std::vector<KernelPtr> kernels_;  // in the order of for_each_step; null where it is no loop kernel
   std::vector<std::size_t> first_step_;  // by equation: in kernels_
   std::vector<std::optional<blocks::BlockedSteps>> blocked_;  // by equation
+  std::vector<std::unique_ptr<const ProgramStep>> programs_;  // by equation
   std::vector<std::optional<products::Product>> products_;  // by equation
   Plan plan_;
   std::size_t arguments_;
@@ -198,6 +217,7 @@ std::vector<StepNeeds> NativeExecutable::needs() const {
   std::vector<StepNeeds> out(program_.equations.size());
   for (std::size_t i = 0; i < out.size(); ++i) {
     if (const CompiledKernel* k = kernel(i)) out[i] = {kernel_scratch_bytes(*k), k->nest.overlaps && !k->nest.stores_once};
+    else if (programs_[i]) out[i].scratch = programs_[i]->scratch_bytes();
     else if (blocked_[i]) out[i] = {blocked_[i]->scratch_bytes(), false, blocked_[i]->plan().over};
     else if (products_[i]) out[i].scratch = products_[i]->scratch_bytes(threads_);
   }
@@ -209,7 +229,7 @@ void NativeExecutable::add_step(std::size_t equation) {
   const auto count = [](const auto& list) { return static_cast<std::uint32_t>(list.size()); };
   steps_.push_back({need<&Prim::eval>(*e.prim).function, &e.attrs, count(refs_), count(e.operands), count(e.results),
                     ref(plan_.scratch[equation]), kernel(equation),
-                    products_[equation] ? &*products_[equation] : nullptr, blocked_[equation] ? &*blocked_[equation] : nullptr});
+                    products_[equation] ? &*products_[equation] : nullptr, blocked_[equation] ? &*blocked_[equation] : nullptr, programs_[equation].get()});
   for (const Atom& a : e.operands) {
     refs_.push_back(ref(a));
     types_.push_back(program_.type(a));
@@ -241,8 +261,9 @@ std::string NativeExecutable::text() const {
   std::vector<ScheduleStep> steps;
   for (std::size_t i = 0; i < program_.equations.size(); ++i) {
     if (plan_.elided[i]) continue;
-    ScheduleStep s{&program_.equations[i], kernel(i), blocked_[i] ? &*blocked_[i] : nullptr, {}, {}};
+    ScheduleStep s{&program_.equations[i], kernel(i), blocked_[i] ? &*blocked_[i] : nullptr, {}, {}, {}};
     if (products_[i]) s.product = products_[i]->text();
+    if (programs_[i]) s.programs = programs_[i]->text();
     if (!members_.empty()) s.members = members_[i];
     steps.push_back(std::move(s));
   }
@@ -324,6 +345,10 @@ void NativeExecutable::run_steps(char* const* bases) const {
       s.product->run(at[0], at[1], at[s.operands], bases[s.scratch.base] + s.scratch.offset, threads_);
       continue;
     }
+    if (s.programs) {
+      s.programs->run(at.data(), bases[s.scratch.base] + s.scratch.offset);
+      continue;
+    }
     if (s.blocked) {
       s.blocked->run(at.data(), bases[s.scratch.base] + s.scratch.offset);
       continue;
@@ -360,13 +385,24 @@ void NativeExecutable::run_into(std::span<const Array* const> arguments, std::sp
 
 }  // namespace
 
-std::shared_ptr<const Executable> compile_native(const Program& program, const CompileOptions& options,
-                                                 std::span<const bool> donated) {
-  Program optimized = optimize(program, {options.structured_tangents});
+namespace {
+
+std::shared_ptr<const RawExecutable> compile_fused(Program optimized, std::span<const bool> donated) {
   const auto can_loop = [](const Program& body) { return make_loop_nest(body, vector_bytes()).has_value(); };
   Fused steps = with_added_products(fuse(optimized, {.can_emit = can_emit, .can_loop = can_loop, .donated = donated}));
   steps = blocks::grouped(std::move(steps), vector_bytes(), num_threads());
   return std::make_shared<NativeExecutable>(std::move(optimized), std::move(steps), donated);
+}
+
+}  // namespace
+
+std::shared_ptr<const Executable> compile_native(const Program& program, const CompileOptions& options,
+                                                 std::span<const bool> donated) {
+  return compile_fused(optimize(program, {options.structured_tangents}), donated);
+}
+
+std::shared_ptr<const RawExecutable> compile_raw(const Program& program, std::span<const bool> donated) {
+  return compile_fused(optimize(program, {}), donated);
 }
 
 std::shared_ptr<const Executable> compile_precompiled(const Program& program, const CompileOptions& options,

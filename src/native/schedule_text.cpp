@@ -79,6 +79,7 @@ std::string schedule_text(const Program& optimized, const Program& steps, const 
     out.append("step ").append(std::to_string(step++)).append(": ");
     if (s.kernel) out += kernel_text(kernel++, s.kernel->nest);
     else if (s.blocked) out += blocks_text(*s.blocked, kernel);
+    else if (!s.programs.empty()) out += s.programs;
     else if (!s.product.empty()) out += product_text(s.product);
     else out.append(s.equation->prim->name).append(" (precompiled)");
     out.append("\n  ").append(operands_text(plan, steps, *s.equation)).append("\n");

@@ -10,6 +10,7 @@ struct ScheduleStep {
   const Equation* equation;
   const CompiledKernel* kernel = nullptr;  // of a loop kernel
   const blocks::BlockedSteps* blocked = nullptr;
+  std::string programs;                    // of a loop or conditional: what it runs
   std::string product;                     // of a product of matrices: which kernels run
   std::vector<std::uint32_t> members;  // equations of the optimised program
 };

@@ -19,7 +19,7 @@ Program settle(Program program) {
 }  // namespace
 
 Program optimize(const Program& program, const OptimizeOptions& options) {
-  Program flat = settle(dead_code(inline_calls(program)));
+  Program flat = settle(hoist_invariants(dead_code(inline_calls(program))));
   if (!options.structured_tangents || flat.count("identity") == 0) return flat;
   return settle(structured_tangents(flat));
 }

@@ -18,6 +18,9 @@ Program simplify(const Program& program);
 /// operations they are. Products that would be 0*inf are 0 here.
 Program structured_tangents(const Program& program);
 
+/// Computes once, before a scan, what its steps compute from the same numbers. Bodies of bodies first.
+Program hoist_invariants(const Program& program);
+
 struct OptimizeOptions {
   bool structured_tangents = true;
 };

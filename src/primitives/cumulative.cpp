@@ -189,7 +189,7 @@ template <class Combine> Arrays jvp_scan(const JvpIn& in, const Prim& prim, Comb
 
 constexpr auto not_linear = no_rule("not linear; its tangent is made of linear primitives");
 
-Array scan(const Prim& prim, const Array& x, std::int64_t axis, bool reverse) {
+Array cumulate(const Prim& prim, const Array& x, std::int64_t axis, bool reverse) {
   return bind1(prim, {x}, CumulativeAttr{axis, reverse});
 }
 
@@ -243,19 +243,19 @@ constinit const Prim prim::cumlogsumexp = {
     .cost = cost_log_sum};
 
 Array op::cumsum(const Array& x, std::int64_t axis, bool reverse) {
-  return scan(prim::cumsum, x, axis, reverse);
+  return cumulate(prim::cumsum, x, axis, reverse);
 }
 Array op::cumprod(const Array& x, std::int64_t axis, bool reverse) {
-  return scan(prim::cumprod, x, axis, reverse);
+  return cumulate(prim::cumprod, x, axis, reverse);
 }
 Array op::cummax(const Array& x, std::int64_t axis, bool reverse) {
-  return scan(prim::cummax, x, axis, reverse);
+  return cumulate(prim::cummax, x, axis, reverse);
 }
 Array op::cummin(const Array& x, std::int64_t axis, bool reverse) {
-  return scan(prim::cummin, x, axis, reverse);
+  return cumulate(prim::cummin, x, axis, reverse);
 }
 Array op::cumlogsumexp(const Array& x, std::int64_t axis, bool reverse) {
-  return scan(prim::cumlogsumexp, x, axis, reverse);
+  return cumulate(prim::cumlogsumexp, x, axis, reverse);
 }
 
 }  // namespace anadrome

@@ -171,5 +171,8 @@ Array zero_tangent(const Type& type);
 Array psum(const Array& x, std::string_view axis_name, std::int64_t axis_size);
 Array axis_index(std::string_view axis_name, std::int64_t axis_size);
 Arrays call(const CallAttr& body, std::span<const Array> operands);
+Arrays scan(const ScanAttr& loop, std::span<const Array> operands);
+Arrays cond(const CondAttr& branches, std::span<const Array> operands);
+Arrays while_loop(const WhileAttr& loop, std::span<const Array> operands);
 
 }  // namespace anadrome::op

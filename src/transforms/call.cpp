@@ -3,11 +3,10 @@
 #include <algorithm>
 
 #include "core/eval.h"
-#include "primitives/op.h"
 #include "transforms/backward.h"
 #include "transforms/jvp.h"
 #include "transforms/linearize.h"
-#include "transforms/memo.h"
+#include "transforms/sub_programs.h"
 #include "transforms/vmap.h"
 
 namespace anadrome {
@@ -20,47 +19,19 @@ Arrays call_program(const Equation& e, const ProgramPtr& program, std::span<cons
   return op::call({attr.name, {program, attr.body.sources}}, operands);
 }
 
-Mask defined(std::span<const Array> t) {
-  Mask out;
-  for (const Array& x : t) out.push_back(x.defined());
-  return out;
-}
-Arrays only_defined(std::span<const Array> t) {
-  Arrays out;
-  for (const Array& x : t)
-    if (x.defined()) out.push_back(x);
-  return out;
-}
-/// Spreads `values` over the places marked in `mask`; empty elsewhere.
-Arrays spread(const Mask& mask, std::span<const Array> values) {
-  Arrays out(mask.size());
-  std::size_t next = 0;
-  for (std::size_t i = 0; i < mask.size(); ++i)
-    if (mask[i]) out[i] = values[next++];
-  return out;
-}
-void append(Arrays& to, std::span<const Array> more) { to.insert(to.end(), more.begin(), more.end()); }
-
 Types call_type(const TypeIn& in) {
   const Program& p = *in.as<CallAttr>().body;
   const std::vector<Type> want = argument_types(p);
   if (want.size() != in.x.size() || !std::equal(want.begin(), want.end(), in.x.begin()))
     throw InternalError("call: operands do not have the types of the body's inputs");
-  Types out;
-  for (const Atom& a : p.outputs) out.push_back(p.type(a));
-  return out;
+  return output_types(p);
 }
 
 void call_eval(const EvalIn& in) {
   Arrays x;
-  for (std::size_t i = 0; i < in.x.size(); ++i)
-    x.push_back(concrete(in.in[i], nullptr, const_cast<void*>(in.x[i])));
+  for (std::size_t i = 0; i < in.x.size(); ++i) x.push_back(borrowed(in.in[i], in.x[i]));
   const Arrays y = evaluate(*in.as<CallAttr>().body, {}, x);
-  for (std::size_t i = 0; i < y.size(); ++i) {
-    const std::size_t bytes = in.out[i].bytes();
-    if (is_literal(y[i])) y[i].node()->literal.store(in.y[i]);
-    else if (bytes) std::copy_n(static_cast<const char*>(data(y[i])), bytes, static_cast<char*>(in.y[i]));
-  }
+  for (std::size_t i = 0; i < y.size(); ++i) store(y[i], in.out[i], in.y[i]);
 }
 
 Arrays call_jvp(const JvpIn& in) {
@@ -107,24 +78,6 @@ BatchOut call_batch(const BatchIn& in) {
   out.y = call_program(in.eqn, v->program, in.x);
   out.axis.assign(v->out_axis.begin(), v->out_axis.end());
   return out;
-}
-
-Cost program_cost(const ProgramPtr& program) {
-  return *Memo::instance().get<Cost>(
-      program, MemoKind::cost, {},
-      [&] {
-        auto total = std::make_shared<Cost>();
-        for (const Equation& e : program->equations) {
-          std::vector<Type> in, out;
-          for (const Atom& a : e.operands) in.push_back(program->type(a));
-          for (VarId r : e.results) out.push_back(program->types[r]);
-          const Cost c = need<&Prim::cost>(*e.prim)({e.attrs, in, out});
-          total->flops += c.flops;
-          total->transcendentals += c.transcendentals;
-        }
-        return std::shared_ptr<const Cost>(total);
-      },
-      [](const Cost&) { return sizeof(Cost); });
 }
 
 }  // namespace

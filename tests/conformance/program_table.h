@@ -18,6 +18,11 @@ struct Inputs {
   const Array& operator[](const std::string& name) const { return arrays.at(name); }
 };
 
+/// `f` compiled for the backend of the run.
+template <class F> auto compiled(const Inputs& in, F f) {
+  return jit(f, {.compile = {.backend = in.backend}});
+}
+
 /// What a program reports under one name: a value, or that a wrong call was refused.
 struct Outcome {
   Outcome() = default;
@@ -32,6 +37,9 @@ using Outputs = std::map<std::string, Outcome>;
 /// and that `right`, the same call made right, does not throw.
 Outcome refused(const std::function<void()>& wrong, std::initializer_list<std::string> words,
                 const std::function<void()>& right);
+/// The same for a derivative that does not exist: `wrong` throws RuleError.
+Outcome refused_derivative(const std::function<void()>& wrong, std::initializer_list<std::string> words,
+                           const std::function<void()>& right);
 
 using ProgramFunction = std::function<Outputs(const Inputs& in)>;
 using ProgramTable = std::map<std::string, ProgramFunction>;
@@ -40,5 +48,8 @@ void add_compositions(ProgramTable& table);
 void add_batching(ProgramTable& table);
 void add_conventions(ProgramTable& table);
 void add_models(ProgramTable& table);
+void add_loops(ProgramTable& table);
+void add_conditionals(ProgramTable& table);
+void add_loop_models(ProgramTable& table);
 
 }  // namespace anadrome::conformance

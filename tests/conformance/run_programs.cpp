@@ -11,58 +11,15 @@ namespace anadrome::conformance {
 
 namespace {
 
-/// Programs that need loops, custom rules, references, convolution, linear algebra or complex numbers.
+/// Programs that need custom rules, references, convolution, linear algebra or complex numbers.
 const std::set<std::string>& skipped_programs() {
-  static const std::set<std::string> names{"scan_tanh_rnn",
-                                           "scan_reverse",
-                                           "scan_length_zero",
-                                           "scan_nested",
-                                           "scan_closed_over_matrix",
-                                           "scan_logistic_map",
-                                           "scan_int_and_pair_carry",
-                                           "scan_hessian",
-                                           "learning_rate_derivative",
-                                           "vmap_scan",
-                                           "scan_dynamic_update",
-                                           "while_newton_forward",
-                                           "while_reverse_rejected",
-                                           "while_batched_predicate",
-                                           "while_batched_body_only",
-                                           "fori_static_reverse",
-                                           "fori_traced_bound",
-                                           "while_in_scan_in_vmap",
-                                           "cond_gradients",
-                                           "switch_clamped",
-                                           "vmap_cond_batched_predicate",
-                                           "vmap_cond_scalar_predicate",
-                                           "cond_in_scan",
-                                           "custom_jvp_log1pexp",
-                                           "custom_jvp_nondiff_and_trees",
-                                           "custom_vjp_clip_gradient",
-                                           "custom_vjp_rule_is_used",
-                                           "custom_vjp_vmap",
-                                           "custom_vjp_forward_mode_rejected",
-                                           "custom_vjp_symbolic_zeros",
-                                           "implicit_newton",
-                                           "fixed_point_implicit",
-                                           "checkpoint_policies",
-                                           "checkpoint_scan_body",
-                                           "where_and_nan",
-                                           "nested_closures",
-                                           "shape_and_type_errors",
-                                           "complex_conventions",
-                                           "refs_internal",
-                                           "refs_scan_accumulate",
-                                           "refs_side_effect_of_jit",
-                                           "momentum_residual_net",
-                                           "leapfrog_net",
-                                           "lstm",
-                                           "bundle_adjustment",
-                                           "lotka_volterra_rk4",
-                                           "convolutional_net",
-                                           "gaussian_process",
-                                           "map_and_prefix",
-                                           "spectral_energy"};
+  static const std::set<std::string> names{
+      "custom_jvp_log1pexp", "custom_jvp_nondiff_and_trees", "custom_vjp_clip_gradient",
+      "custom_vjp_rule_is_used", "custom_vjp_vmap", "custom_vjp_forward_mode_rejected",
+      "custom_vjp_symbolic_zeros", "implicit_newton", "fixed_point_implicit", "checkpoint_policies",
+      "checkpoint_scan_body", "complex_conventions", "refs_internal", "refs_scan_accumulate",
+      "refs_side_effect_of_jit", "momentum_residual_net", "leapfrog_net", "convolutional_net",
+      "gaussian_process", "spectral_energy"};
   return names;
 }
 
@@ -78,6 +35,9 @@ const ProgramTable& program_table() {
     add_batching(result);
     add_conventions(result);
     add_models(result);
+    add_loops(result);
+    add_conditionals(result);
+    add_loop_models(result);
     return result;
   }();
   return table;
@@ -113,28 +73,31 @@ std::string run(const std::string& name, const ProgramFunction& program, const J
   return failures;
 }
 
-/// Whether `error` is what a user's mistake deserves.
-std::string complaint_about(const Error& error, std::initializer_list<std::string> words) {
+/// What a refused call does wrong.
+enum class Mistake { use, derivative };
+
+/// Whether `error` is what the mistake deserves.
+std::string complaint_about(const Error& error, Mistake mistake, std::initializer_list<std::string> words) {
   const std::string text = error.what();
+  const bool is_rule = dynamic_cast<const RuleError*>(&error);
   if (dynamic_cast<const InternalError*>(&error)) return "an internal error: " + text;
-  if (dynamic_cast<const RuleError*>(&error)) return "a missing rule: " + text;
+  if (is_rule && mistake == Mistake::use) return "a missing rule: " + text;
+  if (!is_rule && mistake == Mistake::derivative) return "not about a derivative: " + text;
   for (const std::string& word : words) {
     if (text.find(word) == std::string::npos) return "the error does not say '" + word + "': " + text;
   }
   return "";
 }
 
-}  // namespace
-
-Outcome refused(const std::function<void()>& wrong, std::initializer_list<std::string> words,
-                const std::function<void()>& right) {
+Outcome refusal(Mistake mistake, const std::function<void()>& wrong,
+                std::initializer_list<std::string> words, const std::function<void()>& right) {
   Outcome outcome;
   outcome.is_refusal = true;
   outcome.complaint = "no error";
   try {
     wrong();
   } catch (const Error& error) {
-    outcome.complaint = one_line(complaint_about(error, words));
+    outcome.complaint = one_line(complaint_about(error, mistake, words));
   } catch (const std::exception& error) {
     outcome.complaint = one_line(std::string("not an error of the library: ") + error.what());
   }
@@ -145,6 +108,17 @@ Outcome refused(const std::function<void()>& wrong, std::initializer_list<std::s
     outcome.complaint = one_line(std::string("the right call is refused too: ") + error.what());
   }
   return outcome;
+}
+
+}  // namespace
+
+Outcome refused(const std::function<void()>& wrong, std::initializer_list<std::string> words,
+                const std::function<void()>& right) {
+  return refusal(Mistake::use, wrong, words, right);
+}
+Outcome refused_derivative(const std::function<void()>& wrong, std::initializer_list<std::string> words,
+                           const std::function<void()>& right) {
+  return refusal(Mistake::derivative, wrong, words, right);
 }
 
 void run_programs(const Json& programs, const std::filesystem::path& path, const Options& options,

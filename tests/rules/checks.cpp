@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "primitives/prims.h"
 #include "support/derivatives.h"
 
 namespace anadrome::testing {
@@ -78,7 +79,10 @@ class Checker {
     for (const Mask& active : masks(1)) laws_.check_tangent(c_.f, x_, active, random_);
   }
   void linear() {
-    for (const Mask& active : masks(1)) laws_.check_linear(c_.f, x_, active, random_);
+    for (const Mask& active : masks(1)) {
+      if (c_.forward_only) laws_.check_pushed(c_.f, x_, active, random_);
+      else laws_.check_linear(c_.f, x_, active, random_);
+    }
   }
   void vmap();
   void second();
@@ -167,6 +171,7 @@ std::vector<Checker::Derived> Checker::derived(const Arrays& x) {
   const Mask& active = all.back();
   const Arrays tangents = random_like(x, active, random_);
   out.push_back({"its tangent", tangent_by_linearize(c_.f, active), joined(x, tangents)});
+  if (c_.forward_only) return out;
   Arrays ct;
   for (const Array& y : float_outputs(in_context(c_, c_.f)(x))) ct.push_back(random_array(y.type(), random_));
   if (!ct.empty()) out.push_back({"its gradient", gradient_of(c_.f, active), joined(x, ct)});
@@ -234,6 +239,7 @@ void Checker::second() {
   active.resize(x_.size() + t.size(), true);
   const Function tangent = tangent_by_jvp(c_.f, inner);
   laws_.check_tangent(tangent, joined(x_, t), active, random_);
+  if (c_.forward_only) return laws_.check_pushed(tangent, joined(x_, t), active, random_);
   laws_.check_linear(tangent, joined(x_, t), active, random_);
   Arrays ct;
   for (const Array& y : float_outputs(in_context(c_, c_.f)(x_)))
@@ -251,9 +257,18 @@ void Checker::compiled() {
     const Function f = in_context(c_, d.f);
     const Arrays eager = f(d.x), native = functional::run_jit(f, d.x, "native"),
                  precompiled = functional::run_jit(f, d.x, "precompiled"), eval = functional::run_jit(f, d.x, "eval");
-    // Generated code rounds its own way; the precompiled kernels are those of eval.
-    compare(native, eval, c_.exact_tolerance, std::string("native and eval: ") + d.what,
-            [this](const std::string& text) { fail(text); });
+    // Generated code rounds its own way; the precompiled kernels are those of eval. Loops run generated code in both, and
+    // in derivatives outside of programs.
+    const auto same = [&](const Arrays& got, const char* which) {
+      compare(got, eval, c_.exact_tolerance, std::string(which) + " and eval: " + d.what,
+              [this](const std::string& text) { fail(text); });
+    };
+    same(native, "native");
+    if (row_.prim == &prim::scan || row_.prim == &prim::cond || row_.prim == &prim::while_loop) {
+      same(precompiled, "precompiled");
+      same(eager, "eager");
+      continue;
+    }
     for (std::size_t i = 0; i < eager.size(); ++i) {
       if (!identical(precompiled[i], eval[i]))
         fail(std::string("precompiled differs from eval: ") + d.what + "\n    " + show(precompiled[i]) + "\n    " +

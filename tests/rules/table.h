@@ -38,6 +38,7 @@ struct Case {
   double exact_tolerance = 1e-11;  // between two ways that agree but for rounding
   /// Runs inside a vmap with this axis name: arguments then have a leading axis of that vmap.
   std::string axis_name = {};
+  bool forward_only = false;  // no reverse derivative
 };
 
 struct Row {
@@ -64,5 +65,6 @@ std::vector<Row> movement_rows();
 std::vector<Row> indexing_rows();
 std::vector<Row> reduction_rows();
 std::vector<Row> structure_rows();
+std::vector<Row> control_rows();
 
 }  // namespace anadrome::testing

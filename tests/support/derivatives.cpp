@@ -127,11 +127,28 @@ void Laws::check_tangent(const Function& f, const Arrays& x, const Mask& active,
           fail);
 }
 
+namespace {
+
+/// Both tangents for a random direction: by linearize, by jvp.
+struct Pushed {
+  Arrays t, by_linearize, by_jvp;
+  Pushed(const Run& run, const Function& f, const Arrays& x, const Mask& active, std::mt19937& random)
+      : t(random_like(x, active, random)),
+        by_linearize(run(tangent_by_linearize(f, active), joined(x, t))),
+        by_jvp(run(tangent_by_jvp(f, active), joined(x, t))) {}
+};
+
+}  // namespace
+
+void Laws::check_pushed(const Function& f, const Arrays& x, const Mask& active, std::mt19937& random) const {
+  const Pushed p(run, f, x, active, random);
+  compare(p.by_linearize, p.by_jvp, exact_tolerance, "linearize against jvp", fail);
+}
+
 void Laws::check_linear(const Function& f, const Arrays& x, const Mask& active, std::mt19937& random) const {
-  const Arrays t = random_like(x, active, random);
-  const Arrays by_jvp = run(tangent_by_jvp(f, active), joined(x, t));
-  const Arrays pushed = run(tangent_by_linearize(f, active), joined(x, t));
-  compare(pushed, by_jvp, exact_tolerance, "linearize against jvp", fail);
+  const Pushed p(run, f, x, active, random);
+  compare(p.by_linearize, p.by_jvp, exact_tolerance, "linearize against jvp", fail);
+  const Arrays &pushed = p.by_linearize, &t = p.t;
   Arrays ct;
   for (const Array& y : pushed) ct.push_back(random_array(y.type(), random));
   if (ct.empty()) return;

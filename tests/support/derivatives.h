@@ -32,7 +32,9 @@ struct Laws {
 
   /// jvp against finite differences.
   void check_tangent(const Function& f, const Arrays& x, const Mask& active, std::mt19937& random) const;
-  /// linearize against jvp, and the dot-product law of the pullback.
+  /// linearize against jvp.
+  void check_pushed(const Function& f, const Arrays& x, const Mask& active, std::mt19937& random) const;
+  /// That, and the dot-product law of the pullback.
   void check_linear(const Function& f, const Arrays& x, const Mask& active, std::mt19937& random) const;
 };
 

@@ -45,7 +45,7 @@ std::string leaf_name(const Arguments& arguments, std::size_t i) {
   std::size_t argument = 0, seen = 0;
   std::apply(
       [&](const auto&... a) {
-        auto look = [&](const auto& tree) {
+        [[maybe_unused]] auto look = [&](const auto& tree) {
           const std::vector<std::string> names = leaf_names(tree);
           if (i >= seen && i < seen + names.size())
             out = "argument " + std::to_string(argument) + (names[i - seen].empty() ? "" : ": " + names[i - seen]);

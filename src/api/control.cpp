@@ -1,0 +1,159 @@
+// Loops and conditionals on lists of arrays.
+#include "anadrome/control.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "anadrome/ops/shape.h"
+#include "api/operand.h"
+#include "api/prepare.h"
+#include "primitives/op.h"
+#include "transforms/memo.h"
+
+namespace anadrome::functional {
+namespace {
+
+/// Records the equation; outside every recorded function it is compiled and run: a loop is worth it.
+Arrays run(const Prim& prim, const Arrays& operands, const Attrs& attrs, const Context& context) {
+  SetSource at_call(context.source);
+  if (current_scope()) return bind_all(prim, operands, attrs);
+  Builder builder(context.name);
+  Arrays x;
+  for (const Array& a : operands) x.push_back(builder.input(a.type()));
+  ProgramPtr program;
+  {
+    EnterScope scope({&builder});
+    program = intern(ProgramPtr(builder.finish(builder.record(prim, x, attrs)).program));
+  }
+  static constexpr std::int64_t native = 1;
+  auto executable = Memo::instance().get<Executable>(
+      program, MemoKind::executable, {&native, 1}, [&] { return compile(program, {.backend = "native"}); },
+      [](const Executable& e) { return 2 * program_bytes(e.optimized_program()) + 1024; });
+  return executable->run(operands);
+}
+
+/// Throws where an output of a body has another type than the carry that it becomes.
+void check_carries(const Program& body, const Arrays& init, const Context& context) {
+  for (std::size_t k = 0; k < init.size(); ++k) {
+    const Type got = body.type(body.outputs[k]), want = init[k].type();
+    if (got == want) continue;
+    throw TypeError(context.name + ": the carry changes its type: " + leaf_name(context, k) + " is " + to_string(want) +
+                    " and the body returns " + to_string(got) + ". Begin with the type that the body returns, or convert in the body." +
+                    at(context));
+  }
+}
+
+std::int64_t length_of(const Arrays& xs, std::size_t first, const ScanOptions& options, const Context& context) {
+  std::int64_t length = options.length;
+  if (xs.empty() && length < 0)
+    throw TypeError(context.name + ": there is no number of steps. Give arrays to read slice by slice, or the option .length." + at(context));
+  for (std::size_t i = 0; i < xs.size(); ++i) {
+    const std::string name = leaf_name(context, first + i);
+    if (xs[i].rank() == 0)
+      throw TypeError(context.name + ": " + name + " is a single number " + to_string(xs[i].type()) +
+                      "; what is read slice by slice needs an axis 0. Capture in the body what all steps read." + at(context));
+    const std::int64_t n = xs[i].shape()[0];
+    if (length >= 0 && n != length)
+      throw TypeError(context.name + ": lengths differ: " + name + " has " + std::to_string(n) + " slices, " +
+                      (i == 0 ? "the option .length is " : leaf_name(context, first) + " has ") + std::to_string(length) + "." + at(context));
+    length = n;
+  }
+  return length;
+}
+
+Arrays joined(std::initializer_list<std::reference_wrapper<const Arrays>> lists) {
+  Arrays out;
+  for (const Arrays& l : lists) out.insert(out.end(), l.begin(), l.end());
+  return out;
+}
+
+}  // namespace
+
+Arrays scan(const Function& body, const Arrays& init, const Arrays& xs, const ScanOptions& options, const Context& context) {
+  std::vector<Type> types = checked_types(joined({init, xs}), context);
+  const std::int64_t length = length_of(xs, init.size(), options, context);
+  for (std::size_t i = init.size(); i < types.size(); ++i) types[i].shape.erase(0);
+  const Recording r = record(context.name, body, types);
+  check_carries(*r.program, init, context);
+  const ScanAttr attr{{closed(r.program), r.program->sources}, length, static_cast<std::int64_t>(r.captures.size()),
+                      static_cast<std::int64_t>(init.size()), options.reverse};
+  return run(prim::scan, joined({r.captures, init, xs}), attr, context);
+}
+
+Array counters(std::int64_t lo, std::int64_t hi, const Context& context) {
+  constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
+  if (lo < -most || hi > most)
+    throw TypeError(context.name + ": the bounds " + std::to_string(lo) + " and " + std::to_string(hi) + " do not fit i32." + at(context));
+  return anadrome::arange(lo, std::max(lo, hi));
+}
+
+std::pair<Array, Array> counter_bounds(const Operand& lo, const Operand& hi, const Context& context) {
+  SetSource at_call(context.source);
+  const DType dtype = common_dtype({&lo, &hi}, context.name);
+  const std::pair<Array, Array> bounds{as_dtype(lo, dtype, context.name), as_dtype(hi, dtype, context.name)};
+  for (const Array& bound : {bounds.first, bounds.second})
+    if (bound.rank() != 0 || !is_integer(dtype))
+      throw TypeError(context.name + ": a bound is " + to_string(bound.type()) +
+                      "; both must be single integers. Convert it, or take one element." + at(context));
+  return bounds;
+}
+
+Arrays cond(const Array& index, const std::vector<Function>& branches, const Arrays& operands, const Context& context) {
+  check_values({index}, {context.name, context.source, [](std::size_t) { return std::string("the predicate or index"); }});
+  if (index.rank() != 0 || is_float(index.dtype()) || is_complex(index.dtype()))
+    throw TypeError(context.name + ": the predicate or index is " + to_string(index.type()) +
+                    "; it must be a single bool or integer. Use where() to choose element by element." + at(context));
+  const std::vector<Type> types = checked_types(operands, context);
+  std::vector<Recording> recorded;
+  for (const Function& f : branches) recorded.push_back(record(context.name, f, types));
+  const std::vector<Type> want = recorded[0].program->output_types();
+  Arrays all{op::convert(index, DType::i32)};
+  all.insert(all.end(), operands.begin(), operands.end());
+  for (std::size_t b = 0; b < recorded.size(); ++b) {
+    const std::vector<Type> got = recorded[b].program->output_types();
+    for (std::size_t k = 0; k < std::max(got.size(), want.size()); ++k) {
+      if (k < got.size() && k < want.size() && got[k] == want[k]) continue;
+      const auto text = [&](const std::vector<Type>& list) { return k < list.size() ? to_string(list[k]) : std::string("missing"); };
+      throw TypeError(context.name + ": branches differ: result " + std::to_string(k) + " is " + text(want) + " in branch 0 and " + text(got) +
+                      " in branch " + std::to_string(b) + (context.name == "cond" ? " (branch 0 is taken where the predicate is false)" : "") +
+                      ". Convert, or reshape, in one of them." + at(context));
+    }
+    all.insert(all.end(), recorded[b].captures.begin(), recorded[b].captures.end());
+  }
+  // Every branch takes the operands and what any of them captures.
+  CondAttr attr;
+  for (const Recording& r : recorded) {
+    Program p = *r.program;
+    std::vector<VarId> inputs = p.inputs;
+    for (const Recording& other : recorded)
+      for (VarId v : other.program->captures) {
+        if (&other == &r) {
+          inputs.push_back(v);
+          continue;
+        }
+        p.types.push_back(other.program->types[v]);
+        inputs.push_back(static_cast<VarId>(p.types.size() - 1));
+      }
+    p.captures.clear();
+    p.inputs = std::move(inputs);
+    attr.branches.push_back({intern(std::move(p)), r.program->sources});
+  }
+  return run(prim::cond, all, attr, context);
+}
+
+Arrays while_loop(const Function& condition, const Function& body, const Arrays& init, const Context& context) {
+  const std::vector<Type> types = checked_types(init, context);
+  const Recording test = record(context.name, condition, types), step = record(context.name, body, types);
+  const std::vector<Type> given = test.program->output_types();
+  if (given.size() != 1 || given[0] != Type{DType::b1, {}, false})
+    throw TypeError(context.name + ": the condition returns " + (given.empty() ? "nothing" : to_string(given[0])) +
+                    "; it must be a single bool. Reduce it with all() or any()." + at(context));
+  check_carries(*step.program, init, context);
+  const WhileAttr attr{{closed(test.program), test.program->sources},
+                       {closed(step.program), step.program->sources},
+                       static_cast<std::int64_t>(test.captures.size()),
+                       static_cast<std::int64_t>(step.captures.size())};
+  return run(prim::while_loop, joined({test.captures, step.captures, init}), attr, context);
+}
+
+}  // namespace anadrome::functional

@@ -1,0 +1,283 @@
+// program_step: the programs of loops and conditionals run on tables of addresses; carries change between two places.
+#include "native/program_step.h"
+
+#include <algorithm>
+#include <cstring>
+#include <vector>
+
+#include "native/backend.h"
+#include "optimize/offsets.h"
+#include "primitives/prims.h"
+
+namespace anadrome {
+namespace {
+
+using Raw = std::shared_ptr<const RawExecutable>;
+
+std::size_t in_lines(std::size_t bytes) { return (bytes + arena_alignment - 1) / arena_alignment * arena_alignment; }
+
+std::string indented(const std::string& title, const std::string& schedule) {
+  std::string out = title;
+  std::size_t begin = 0;
+  while (begin < schedule.size()) {
+    const std::size_t end = std::min(schedule.find('\n', begin), schedule.size());
+    out.append("\n    | ").append(schedule, begin, end - begin);
+    begin = end + 1;
+  }
+  return out;
+}
+
+/// Scratch memory in pieces, laid out when compiling.
+class Pieces {
+ public:
+  std::size_t add(std::size_t bytes) {
+    const std::size_t offset = bytes_;
+    bytes_ += in_lines(bytes);
+    return offset;
+  }
+  std::size_t bytes() const { return bytes_; }
+
+ private:
+  std::size_t bytes_ = 0;
+};
+
+/// A program on its table of addresses in scratch memory.
+struct Runner {
+  Raw program;
+  std::size_t table = 0;  // offset
+  std::size_t results = 0, arena = 0;  // entries
+
+  Runner(Raw p, std::size_t arguments, std::size_t outputs, Pieces& pieces)
+      : program(std::move(p)), table(pieces.add(program->table_size() * sizeof(char*))), results(arguments), arena(arguments + outputs) {}
+  char** at(char* scratch) const { return reinterpret_cast<char**>(scratch + table); }
+  void prepare(char* scratch, char* memory) const {
+    program->prepare(at(scratch));
+    at(scratch)[arena] = memory;
+  }
+  void run(char* scratch) const { program->run_table(at(scratch)); }
+};
+
+std::vector<std::size_t> bytes_of(const Program& program, const Equation& e) {
+  std::vector<std::size_t> out;
+  for (VarId v : e.results) out.push_back(program.type(v).bytes());
+  return out;
+}
+
+void copy(void* to, const void* from, std::size_t bytes) {
+  if (bytes && to != from) std::memcpy(to, from, bytes);
+}
+
+/// The body of a loop, which updates carries in place where it can. Its arguments from `first` on and its first results are
+/// the carries.
+class LoopBody {
+ public:
+  LoopBody(const Program& body, std::size_t first, std::size_t carries) : in_place_(carries, 1) {
+    for (;;) {
+      const std::size_t arguments = body.captures.size() + body.inputs.size();
+      const auto donated = std::make_unique<bool[]>(arguments);
+      for (std::size_t k = 0; k < carries; ++k) donated[first + k] = in_place_[k];
+      program_ = compile_raw(body, {donated.get(), arguments});
+      if (!drop_others(body, first)) return;
+    }
+  }
+  const Raw& program() const { return program_; }
+  bool in_place(std::size_t carry) const { return in_place_[carry] != 0; }
+
+ private:
+  /// Takes back the memory of carries that no update, or another result, is made in. True where there are some.
+  bool drop_others(const Program& body, std::size_t first) {
+    bool dropped = false;
+    std::vector<char> own(in_place_.size(), 0);
+    for (std::size_t k = 0; k < body.outputs.size(); ++k) {
+      const std::int64_t donor = program_->donor(k);
+      if (donor < 0) continue;
+      const auto carry = static_cast<std::size_t>(donor) - first;
+      if (carry == k && program_->is_made_in_place(k)) own[k] = 1;
+    }
+    for (std::size_t k = 0; k < in_place_.size(); ++k)
+      if (in_place_[k] && !own[k]) in_place_[k] = 0, dropped = true;
+    return dropped;
+  }
+
+  Raw program_;
+  std::vector<char> in_place_;  // by carry
+};
+
+/// The places of carries: their results, and one in scratch memory for those that are not updated in place.
+class Carries {
+ public:
+  Carries(std::vector<std::size_t> bytes, const LoopBody& body, Pieces& pieces) : bytes_(std::move(bytes)) {
+    for (std::size_t k = 0; k < bytes_.size(); ++k) {
+      in_place_.push_back(body.in_place(k));
+      other_.push_back(in_place_[k] ? 0 : pieces.add(bytes_[k]));
+    }
+  }
+  std::size_t size() const { return bytes_.size(); }
+  std::size_t bytes(std::size_t k) const { return bytes_[k]; }
+  bool in_place(std::size_t k) const { return in_place_[k] != 0; }
+  char* other(std::size_t k, char* scratch) const { return scratch + other_[k]; }
+
+ private:
+  std::vector<std::size_t> bytes_, other_;
+  std::vector<char> in_place_;
+};
+
+class Scan final : public ProgramStep {
+ public:
+  Scan(const Program& p, const Equation& e)
+      : attr_(e.as<ScanAttr>()), operands_(e.operands.size()), consts_(static_cast<std::size_t>(attr_.consts)), results_(e.results.size()),
+        compiled_(*attr_.body, consts_, static_cast<std::size_t>(attr_.carries)), carries_(carry_bytes(p, e), compiled_, pieces_),
+        body_(compiled_.program(), operands_, results_, pieces_), arena_(pieces_.add(body_.program->arena_bytes())) {
+    const auto slice = [&](const Type& type) { return attr_.length ? type.bytes() / static_cast<std::size_t>(attr_.length) : 0; };
+    for (std::size_t i = consts_ + carries_.size(); i < operands_; ++i) slices_.push_back(slice(p.type(e.operands[i])));
+    for (std::size_t k = carries_.size(); k < results_; ++k) slices_.push_back(slice(p.type(e.results[k])));
+  }
+  std::size_t scratch_bytes() const override { return pieces_.bytes(); }
+
+  void run(void* const* pointers, char* scratch) const override {
+    const auto at = [&](std::size_t i) { return static_cast<char*>(pointers[i]); };
+    const std::size_t carries = carries_.size();
+    const auto result = [&](std::size_t k) { return at(operands_ + k); };
+    char** table = body_.at(scratch);
+    body_.prepare(scratch, scratch + arena_);
+    for (std::size_t i = 0; i < operands_; ++i) table[i] = at(i);
+    const std::int64_t n = attr_.length;
+    const std::int64_t first = attr_.reverse ? n - 1 : 0;
+    // Slices of operands, then of results: entries of the table that move.
+    const auto entry = [&](std::size_t i) { const std::size_t x = consts_ + carries + i; return x < operands_ ? x : x + carries; };
+    for (std::size_t k = carries; k < results_; ++k) table[operands_ + k] = result(k);
+    for (std::size_t i = 0; i < slices_.size(); ++i) table[entry(i)] += first * static_cast<std::int64_t>(slices_[i]);
+    for (std::size_t k = 0; k < carries; ++k) {
+      if (!carries_.in_place(k)) continue;
+      copy(result(k), at(consts_ + k), carries_.bytes(k));
+      table[consts_ + k] = table[operands_ + k] = result(k);
+    }
+    for (std::int64_t step = 0; step < n; ++step) {
+      for (std::size_t k = 0; k < carries; ++k) {
+        if (carries_.in_place(k)) continue;
+        if (step) table[consts_ + k] = table[operands_ + k];
+        table[operands_ + k] = (n - 1 - step) % 2 ? carries_.other(k, scratch) : result(k);
+      }
+      body_.run(scratch);
+      for (std::size_t i = 0; i < slices_.size(); ++i)
+        table[entry(i)] += attr_.reverse ? -static_cast<std::int64_t>(slices_[i]) : static_cast<std::int64_t>(slices_[i]);
+    }
+    if (n == 0)
+      for (std::size_t k = 0; k < carries; ++k) copy(result(k), at(consts_ + k), carries_.bytes(k));
+  }
+  std::string text() const override {
+    return indented("scan of " + std::to_string(attr_.length) + (attr_.reverse ? " steps, backwards" : " steps"), body_.program->text());
+  }
+
+ private:
+  static std::vector<std::size_t> carry_bytes(const Program& p, const Equation& e) {
+    std::vector<std::size_t> out = bytes_of(p, e);
+    out.resize(static_cast<std::size_t>(e.as<ScanAttr>().carries));
+    return out;
+  }
+
+  ScanAttr attr_;
+  std::size_t operands_, consts_, results_;
+  LoopBody compiled_;
+  Pieces pieces_;
+  Carries carries_;
+  Runner body_;
+  std::size_t arena_;
+  std::vector<std::size_t> slices_;  // bytes of a slice, of operands, then of results
+};
+
+class While final : public ProgramStep {
+ public:
+  While(const Program& p, const Equation& e)
+      : attr_(e.as<WhileAttr>()), condition_consts_(static_cast<std::size_t>(attr_.condition_consts)), body_consts_(static_cast<std::size_t>(attr_.body_consts)),
+        compiled_(*attr_.body, body_consts_, e.results.size()), carries_(bytes_of(p, e), compiled_, pieces_), more_(pieces_.add(1)),
+        condition_(compile_raw(*attr_.condition), condition_consts_ + carries_.size(), 1, pieces_),
+        body_(compiled_.program(), body_consts_ + carries_.size(), carries_.size(), pieces_),
+        arena_(pieces_.add(std::max(condition_.program->arena_bytes(), body_.program->arena_bytes()))) {}
+  std::size_t scratch_bytes() const override { return pieces_.bytes(); }
+
+  void run(void* const* pointers, char* scratch) const override {
+    const auto at = [&](std::size_t i) { return static_cast<char*>(pointers[i]); };
+    const std::size_t first = condition_consts_ + body_consts_, n = carries_.size();
+    char **test = condition_.at(scratch), **body = body_.at(scratch);
+    condition_.prepare(scratch, scratch + arena_);
+    body_.prepare(scratch, scratch + arena_);
+    for (std::size_t i = 0; i < condition_consts_; ++i) test[i] = at(i);
+    for (std::size_t i = 0; i < body_consts_; ++i) body[i] = at(condition_consts_ + i);
+    for (std::size_t k = 0; k < n; ++k) {
+      char* const result = at(first + n + k);
+      if (carries_.in_place(k)) copy(result, at(first + k), carries_.bytes(k));
+      test[condition_consts_ + k] = body[body_consts_ + k] = carries_.in_place(k) ? result : at(first + k);
+    }
+    test[condition_.results] = scratch + more_;
+    for (bool in_result = false;;) {
+      condition_.run(scratch);
+      bool more = false;
+      std::memcpy(&more, scratch + more_, 1);
+      if (!more) break;
+      in_result = !in_result;
+      for (std::size_t k = 0; k < n; ++k) body[body_.results + k] = in_result || carries_.in_place(k) ? at(first + n + k) : carries_.other(k, scratch);
+      body_.run(scratch);
+      for (std::size_t k = 0; k < n; ++k) test[condition_consts_ + k] = body[body_consts_ + k] = body[body_.results + k];
+    }
+    for (std::size_t k = 0; k < n; ++k) copy(at(first + n + k), body[body_consts_ + k], carries_.bytes(k));
+  }
+  std::string text() const override {
+    return indented("while_loop: condition", condition_.program->text()) + indented("\n    body", body_.program->text());
+  }
+
+ private:
+  WhileAttr attr_;
+  std::size_t condition_consts_, body_consts_;
+  LoopBody compiled_;
+  Pieces pieces_;
+  Carries carries_;
+  std::size_t more_;
+  Runner condition_, body_;
+  std::size_t arena_;
+};
+
+class Cond final : public ProgramStep {
+ public:
+  explicit Cond(const Equation& e) : operands_(e.operands.size()), results_(e.results.size()) {
+    std::size_t arena = 0;
+    for (const SubProgram& b : e.as<CondAttr>().branches) {
+      branches_.emplace_back(compile_raw(*b), operands_ - 1, results_, pieces_);
+      arena = std::max(arena, branches_.back().program->arena_bytes());
+    }
+    arena_ = pieces_.add(arena);
+  }
+  std::size_t scratch_bytes() const override { return pieces_.bytes(); }
+
+  void run(void* const* pointers, char* scratch) const override {
+    std::int32_t index = 0;
+    std::memcpy(&index, pointers[0], sizeof index);
+    const Runner& branch = branches_[static_cast<std::size_t>(std::clamp<std::int64_t>(index, 0, static_cast<std::int64_t>(branches_.size()) - 1))];
+    branch.prepare(scratch, scratch + arena_);
+    for (std::size_t i = 1; i < operands_ + results_; ++i) branch.at(scratch)[i - 1] = static_cast<char*>(pointers[i]);
+    branch.run(scratch);
+  }
+  std::string text() const override {
+    std::string out = "cond";
+    for (std::size_t b = 0; b < branches_.size(); ++b)
+      out += indented("\n    branch " + std::to_string(b), branches_[b].program->text());
+    return out;
+  }
+
+ private:
+  std::size_t operands_, results_;
+  Pieces pieces_;
+  std::vector<Runner> branches_;
+  std::size_t arena_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<const ProgramStep> program_step(const Program& program, const Equation& e) {
+  if (e.prim == &prim::scan) return std::make_unique<Scan>(program, e);
+  if (e.prim == &prim::while_loop) return std::make_unique<While>(program, e);
+  if (e.prim == &prim::cond) return std::make_unique<Cond>(e);
+  return nullptr;
+}
+
+}  // namespace anadrome

@@ -1,0 +1,32 @@
+// What the primitives that hold programs share: calls, loops, conditionals.
+#pragma once
+#include "primitives/op.h"
+#include "transforms/common.h"
+
+namespace anadrome {
+
+/// Which are defined.
+Mask defined(std::span<const Array> values);
+Arrays only_defined(std::span<const Array> values);
+/// Spreads `values` over the places marked in `mask`; empty elsewhere.
+Arrays spread(const Mask& mask, std::span<const Array> values);
+void append(Arrays& to, std::span<const Array> more);
+/// The elements [begin, end).
+inline std::span<const Array> part(std::span<const Array> values, std::size_t begin, std::size_t end) {
+  return values.subspan(begin, end - begin);
+}
+
+/// The results of a program: their types.
+Types output_types(const Program& program);
+/// The memory of an operand of `eval` as an array, not owned.
+Array borrowed(const Type& type, const void* memory);
+/// Writes the bytes of a result to `to`.
+void store(const Array& value, const Type& type, void* to);
+
+/// The program with its inputs and outputs (by number) in another order, interned.
+ProgramPtr reordered(const Program& program, std::span<const std::size_t> inputs, std::span<const std::size_t> outputs);
+
+/// The cost of a program run once. Memoised.
+Cost program_cost(const ProgramPtr& program);
+
+}  // namespace anadrome
