@@ -33,12 +33,12 @@ Arrays associative_scan(const Function& op, const Arrays& xs, std::int64_t axis,
 }  // namespace functional
 
 namespace detail {
-/// A predicate with the line of the call, which has no place after any number of operands.
-struct Predicate {
+/// A predicate or an index with the line of the call, which has no place after any number of operands.
+struct Choice {
   Array value;
   std::source_location source;
   template <std::convertible_to<Array> T>
-  Predicate(const T& v, std::source_location s = std::source_location::current()) : value(v), source(s) {}
+  Choice(const T& v, std::source_location s = std::source_location::current()) : value(v), source(s) {}
 };
 
 template <class C, class R>
@@ -69,6 +69,26 @@ auto scan_of(const Body& body, const ScanOptions& options, std::source_location 
   const std::vector<Array> y = functional::scan(traced.function(), carries, slices, options, traced.context());
   auto out = traced.result(y);
   return std::pair{std::move(out.first), std::move(out.second)};
+}
+
+/// `branches[index](operands...)` as one equation.
+template <class First, class... Rest, Tree... A>
+auto choose(const Array& index, const std::tuple<First, Rest...>& branches, std::source_location source, const char* name,
+            const A&... operands) {
+  using R = Result<First, A...>;
+  static_assert((std::same_as<R, Result<Rest, A...>> && ...), "cond, switch_: all branches must return one type");
+  return std::apply(
+      [&](const auto&... f) {
+        auto traced = std::tuple<Traced<std::remove_cvref_t<decltype(f)>, A...>...>(
+            Traced<std::remove_cvref_t<decltype(f)>, A...>(f, name, source, operands...)...);
+        return std::apply(
+            [&](auto& first, auto&... rest) {
+              const std::vector<Array> y = functional::cond(index, {first.function(), rest.function()...}, first.leaves(), first.context());
+              return first.result(y);
+            },
+            traced);
+      },
+      branches);
 }
 }  // namespace detail
 
@@ -135,43 +155,27 @@ C while_loop(const C& init, const Condition& condition, const Body& body,
   return traced.result(functional::while_loop(test.function(), traced.function(), traced.leaves(), traced.context()));
 }
 
-/// `branches[index](operands...)`: only the chosen branch runs. The index is an integer, clamped to the branches there are. All
-/// branches give the same structure, shapes and dtypes. Differentiable in the operands and in what the branches capture. With
+/// The result of branch number `index`, `f0()`, `f1()` ...: only the chosen branch runs. The index is an integer, clamped to the branches there are. All
+/// branches give the same structure, shapes and dtypes. Differentiable in what the branches capture. With
 /// a batched index, under vmap, all branches run and each example takes its own. Throws TypeError naming the field where
 /// branches differ.
-template <class First, class... Rest, Tree... A>
-auto switch_on(const Array& index, const std::tuple<First, Rest...>& branches, std::source_location source, const char* name,
-               const A&... operands) {
-  using R = detail::Result<First, A...>;
-  static_assert((std::same_as<R, detail::Result<Rest, A...>> && ...), "cond, switch_: all branches must return one type");
-  return std::apply(
-      [&](const auto&... f) {
-        auto traced = std::tuple<detail::Traced<std::remove_cvref_t<decltype(f)>, A...>...>(
-            detail::Traced<std::remove_cvref_t<decltype(f)>, A...>(f, name, source, operands...)...);
-        return std::apply(
-            [&](auto& first, auto&... rest) {
-              const std::vector<Array> y = functional::cond(index, {first.function(), rest.function()...}, first.leaves(), first.context());
-              return first.result(y);
-            },
-            traced);
-      },
-      branches);
-}
+///
+///   Array y = switch_(i, [&] { return x; }, [&] { return sin(x); });
 template <class... F>
-  requires(sizeof...(F) > 0)
-auto switch_(const Array& index, const std::tuple<F...>& branches, std::source_location source = std::source_location::current()) {
-  return switch_on(index, branches, source, "switch_");
+  requires(sizeof...(F) > 0 && (std::invocable<const F&> && ...))
+auto switch_(const detail::Choice& index, const F&... branches) {
+  return detail::choose(index.value, std::tuple<F...>(branches...), index.source, "switch_");
 }
 /// `then()` where the bool `predicate` holds, else `otherwise()`: as switch_.
 template <class Then, class Else>
 auto cond(const Array& predicate, const Then& then, const Else& otherwise, std::source_location source = std::source_location::current()) {
-  return switch_on(predicate, std::tuple<Else, Then>(otherwise, then), source, "cond");
+  return detail::choose(predicate, std::tuple<Else, Then>(otherwise, then), source, "cond");
 }
 /// The same on operands: `then(x...)`, `otherwise(x...)`.
 template <class Then, class Else, Tree... A>
   requires(sizeof...(A) > 0 && std::invocable<const Then&, const A&...>)
-auto cond(const detail::Predicate& predicate, const Then& then, const Else& otherwise, const A&... operands) {
-  return switch_on(predicate.value, std::tuple<Else, Then>(otherwise, then), predicate.source, "cond", operands...);
+auto cond(const detail::Choice& predicate, const Then& then, const Else& otherwise, const A&... operands) {
+  return detail::choose(predicate.value, std::tuple<Else, Then>(otherwise, then), predicate.source, "cond", operands...);
 }
 
 /// `f` on each slice of `xs` along axis 0 of its leaves, one after another; the results are stacked. Differentiable. Takes the

@@ -1,6 +1,8 @@
 // Loops and conditionals: the laws of the transforms, against the same steps written out.
 #include <cmath>
 
+#include <gtest/gtest.h>
+
 #include "anadrome/anadrome.h"
 #include "api/loop_laws.h"
 #include "core/attrs.h"
@@ -352,7 +354,7 @@ TEST(Cond, ObeysTheLawsInOperandsAndCaptures) {
 
 TEST(Switch, ClampsItsIndex) {
   const auto f = [](const Array& i) {
-    return switch_(i, std::tuple{[] { return f64s(10); }, [] { return f64s(20); }, [] { return f64s(30); }});
+    return switch_(i, [] { return f64s(10); }, [] { return f64s(20); }, [] { return f64s(30); });
   };
   const Array i = array({-5, -1, 0, 1, 2, 3, 99}, i32);
   const Numbers want{10, 10, 10, 20, 30, 30, 30};
@@ -415,7 +417,7 @@ TEST(ControlText, ReadsBack) {
   expect_reads_back(functional::make_program(nested, {random_values({}, 1), random_values({2, 3}, 2), random_values({}, 3)}));
   expect_reads_back(functional::make_program(doubled_until, {f64s(1), f64s(7), f64s(0.5)}));
   const auto choice = [](const Array& v) {
-    return switch_(convert(v, i32), std::tuple{[&] { return sin(v); }, [&] { return v * v; }, [&] { return v; }});
+    return switch_(convert(v, i32), [&] { return sin(v); }, [&] { return v * v; }, [&] { return v; });
   };
   expect_reads_back(make_program(choice, f64s(1)));
   expect_reads_back(make_program(grad(choice), f64s(1)));

@@ -28,8 +28,7 @@ Outputs cond_gradients(const Inputs& in) {
 Outputs switch_clamped(const Inputs& in) {
   const Array &i = in["i"], &x = in["x"];
   const auto f = [](const Array& index, const Array& a) {
-    return switch_(index,
-                   std::tuple{[a] { return pow(a, 2); }, [a] { return pow(a, 3); }, [a] { return exp(a); }});
+    return switch_(index, [a] { return pow(a, 2); }, [a] { return pow(a, 3); }, [a] { return exp(a); });
   };
   const auto each = [&](const auto& g) {
     std::vector<Array> values;

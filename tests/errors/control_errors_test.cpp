@@ -112,9 +112,9 @@ TEST(CondErrors, ThePredicateIsASingleBoolOrInteger) {
                           [&] { return cond(one > 0, then, then); });
   expect_error<TypeError>([&] { return cond(one, then, then); }, {"cond: the predicate or index is f32[]; it must", line(__LINE__)},
                           [&] { return cond(one > 0, then, then); });
-  expect_error<TypeError>([&] { return switch_(one, std::tuple{then, then}); },
+  expect_error<TypeError>([&] { return switch_(one, then, then); },
                           {"switch_: the predicate or index is f32[]; it must", line(__LINE__ - 1)},
-                          [&] { return switch_(scalar(1, i32), std::tuple{then, then}); });
+                          [&] { return switch_(scalar(1, i32), then, then); });
 }
 
 TEST(CondErrors, BranchesReturnTheSameTypes) {
@@ -128,14 +128,14 @@ TEST(CondErrors, BranchesReturnTheSameTypes) {
                           {"cond: branches differ: result 0 is f32[2] in branch 0 and f32[] in branch 1", line(__LINE__ - 1)},
                           [&] { return cond(one > 0, same, same, one); });
   const auto pair = [](const Array& second) { return [=] { return std::pair{one, second}; }; };
-  expect_error<TypeError>([&] { return switch_(scalar(0, i32), std::tuple{pair(one), pair(one), pair(three > 0)}); },
+  expect_error<TypeError>([&] { return switch_(scalar(0, i32), pair(one), pair(one), pair(three > 0)); },
                           {"switch_: branches differ: result 1 is f32[] in branch 0 and b1[3] in branch 2. Convert, or reshape, in one of "
                            "them." + line(__LINE__ - 2)},
-                          [&] { return switch_(scalar(0, i32), std::tuple{pair(one), pair(one)}); });
+                          [&] { return switch_(scalar(0, i32), pair(one), pair(one)); });
   const auto several = [](bool two) { return [=] { return two ? std::vector<Array>{one, one} : std::vector<Array>{one}; }; };
-  expect_error<TypeError>([&] { return switch_(scalar(0, i32), std::tuple{several(false), several(true)}); },
+  expect_error<TypeError>([&] { return switch_(scalar(0, i32), several(false), several(true)); },
                           {"switch_: branches differ: result 1 is missing in branch 0 and f32[] in branch 1.", line(__LINE__ - 1)},
-                          [&] { return switch_(scalar(0, i32), std::tuple{several(true), several(true)}); });
+                          [&] { return switch_(scalar(0, i32), several(true), several(true)); });
 }
 
 TEST(MapErrors, NameTheField) {
