@@ -1,7 +1,7 @@
 // Loops and conditionals: the laws of the transforms, against the same steps written out.
-#include <cmath>
-
 #include <gtest/gtest.h>
+
+#include <cmath>
 
 #include "anadrome/anadrome.h"
 #include "api/loop_laws.h"
