@@ -1,9 +1,12 @@
-// Cost of programs. The body of a call is counted once and added for every call.
+// Cost of programs. The body of a call or loop is counted once and added for every call, and for every step.
 #include "optimize/cost.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <ostream>
 #include <unordered_map>
+
+#include "primitives/prims.h"
 
 namespace anadrome {
 namespace {
@@ -34,14 +37,35 @@ void add(CostAnalysis& total, const std::string& name, const CostAnalysis::Share
   sum.bytes_accessed += share.bytes_accessed;
 }
 
+/// Adds the cost of a body that runs `times` times; its equations stand once.
+void add(CostAnalysis& total, const CostAnalysis& body, double times) {
+  for (auto [name, share] : body.by_primitive) {
+    share.flops *= times;
+    share.transcendentals *= times;
+    share.bytes_accessed *= times;
+    add(total, name, share);
+  }
+}
+
+/// The programs of an equation that its cost counts: all, but of a cond the dearest branch.
+std::vector<const CostAnalysis*> counted(const Equation& e, const Known& known) {
+  std::vector<const CostAnalysis*> out;
+  for (const SubProgram* sub : sub_programs(e.attrs)) out.push_back(&known.at(sub->program.get()));
+  if (e.prim != &prim::cond) return out;
+  const auto less = [](const CostAnalysis* a, const CostAnalysis* b) {
+    return a->flops + a->transcendentals < b->flops + b->transcendentals;
+  };
+  return {*std::max_element(out.begin(), out.end(), less)};
+}
+
 /// The cost of a program whose sub-programs are known.
 CostAnalysis count(const Program& program, const Known& known) {
   CostAnalysis total;
   for (const Equation& e : program.equations) {
-    const auto subs = sub_programs(e.attrs);
-    if (subs.empty()) add(total, std::string(e.prim->name), equation_cost(program, e));
-    for (const SubProgram* sub : subs)
-      for (const auto& [name, share] : known.at(sub->program.get()).by_primitive) add(total, name, share);
+    const double times = e.prim == &prim::scan ? static_cast<double>(e.as<ScanAttr>().length) : 1;
+    const auto bodies = counted(e, known);
+    if (bodies.empty()) add(total, std::string(e.prim->name), equation_cost(program, e));
+    for (const CostAnalysis* body : bodies) add(total, *body, times);
   }
   return total;
 }

@@ -31,6 +31,45 @@ TEST(CostAnalysis, ACalledFunctionCountsOncePerCall) {
   EXPECT_EQ(jit(f).lower(x, x).compile().cost_analysis().flops, 3 * 2000.0);
 }
 
+/// The cost as written, and of what runs.
+template <class F> std::vector<CostAnalysis> costs(const F& f, const Array& x) {
+  const auto lowered = jit(f).lower(x);
+  return {lowered.cost_analysis(), lowered.compile().cost_analysis()};
+}
+
+TEST(CostAnalysis, ALoopCountsEveryStep) {
+  const Array x = abstract(f32, {100});
+  const auto steps = [](std::int64_t n, const Array& start, const auto& step) {
+    return scan(start, {.length = n}, [&](const Array& v) { return std::pair{step(v), std::tuple<>{}}; }).first;
+  };
+  const auto once = [](const Array& v) { return sin(v) * v; };
+  for (std::int64_t n : {0, 1, 2, 50})
+    for (const CostAnalysis& cost : costs([&](const Array& v) { return steps(n, v, once); }, x)) {
+      EXPECT_EQ(cost.flops, static_cast<double>(100 * n));
+      EXPECT_EQ(cost.transcendentals, static_cast<double>(100 * n));
+      EXPECT_EQ(cost.by_primitive.at("sin").transcendentals, static_cast<double>(100 * n));
+      EXPECT_EQ(cost.by_primitive.at("sin").equations, 1);
+    }
+  const auto nested = [&](const Array& v) { return steps(3, v, [&](const Array& u) { return steps(4, u, once); }); };
+  for (const CostAnalysis& cost : costs(nested, x)) EXPECT_EQ(cost.transcendentals, 1200);
+}
+
+TEST(CostAnalysis, AConditionalCountsItsDearestBranchAndAWhileLoopOneStep) {
+  const Array x = abstract(f32, {100});
+  const auto choice = [](const Array& v) { return cond(v[0] > 0, [&] { return sin(cos(v)); }, [&] { return exp(v); }); };
+  for (const CostAnalysis& cost : costs(choice, x)) {
+    EXPECT_EQ(cost.transcendentals, 200);
+    EXPECT_FALSE(cost.by_primitive.contains("exp"));
+  }
+  const auto loop = [](const Array& v) {
+    return while_loop(v, [](const Array& u) { return sum(u) < 9; }, [](const Array& u) { return exp(u); });
+  };
+  for (const CostAnalysis& cost : costs(loop, x)) {
+    EXPECT_EQ(cost.transcendentals, 100);
+    EXPECT_EQ(cost.by_primitive.at("reduce_sum").flops, 99);
+  }
+}
+
 TEST(CostAnalysis, SumsAndRunningSumsFollowTheirAlgorithm) {
   const Array x = abstract(f32, {1024});
   const auto total = jit([](const Array& v) { return sum(v); }).lower(x);
