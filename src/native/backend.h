@@ -3,6 +3,8 @@
 #include <string_view>
 
 #include "anadrome/compile.h"
+#include "native/kernels.h"
+#include "optimize/passes.h"
 
 namespace anadrome {
 
@@ -26,9 +28,14 @@ class RawExecutable : public Executable {
   virtual std::int64_t donor(std::size_t result) const = 0;
   /// True where the result is made in that memory, not copied there at the end.
   virtual bool is_made_in_place(std::size_t result) const = 0;
+  /// text() with its kernels counted on from `kernel`, which is moved behind them.
+  virtual std::string text_from(std::size_t& kernel) const = 0;
+  /// Appends the kernels that text() numbers, in its order.
+  virtual void add_kernels(std::vector<KernelPtr>& kernels) const = 0;
 };
 /// `donated`: by argument, whose memory a run may write over.
-std::shared_ptr<const RawExecutable> compile_raw(const Program& program, std::span<const bool> donated = {});
+std::shared_ptr<const RawExecutable> compile_raw(const Program& program, const OptimizeOptions& options,
+                                                 std::span<const bool> donated = {});
 
 /// Optimised, fused, planned; loop kernels are compiled to machine code. Runs on one arena.
 std::shared_ptr<const Executable> compile_native(const Program& program, const CompileOptions& options,

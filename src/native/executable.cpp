@@ -53,9 +53,9 @@ constexpr std::size_t inline_operands = 64;
 class NativeExecutable final : public RawExecutable {
  public:
   /// `program` is what was optimised, `steps` the same with loop kernels (or `program` itself).
-  NativeExecutable(Program program, Fused steps, std::span<const bool> donated)
+  NativeExecutable(Program program, Fused steps, const OptimizeOptions& options, std::span<const bool> donated)
       : optimized_(std::move(program)), program_(std::move(steps.program)), members_(std::move(steps.members)),
-        kernels_(compiled(program_)), blocked_(blocked()), programs_(with_programs(program_)), products_(planned(program_, !members_.empty())), plan_(plan_memory(program_, donated, needs())), arguments_(plan_.written.size()) {
+        kernels_(compiled(program_)), blocked_(blocked()), programs_(with_programs(program_, options)), products_(planned(program_, !members_.empty())), plan_(plan_memory(program_, donated, needs())), arguments_(plan_.written.size()) {
     for (std::size_t i = 0; i < program_.equations.size(); ++i)
       if (!plan_.elided[i]) add_step(i);
     for (const Plan::Copy& c : plan_.copies)
@@ -71,7 +71,12 @@ class NativeExecutable final : public RawExecutable {
   const Program& optimized_program() const override { return optimized_; }
   CostAnalysis cost_analysis() const override { return program_cost(optimized_); }
   MemoryAnalysis memory_analysis() const override;
-  std::string text() const override;
+  std::string text() const override {
+    std::size_t kernel = 0;
+    return text_from(kernel);
+  }
+  std::string text_from(std::size_t& kernel) const override;
+  void add_kernels(std::vector<KernelPtr>& kernels) const override;
   std::string kernel_ir(std::size_t k) const override;
 
   std::size_t arena_bytes() const override { return plan_.arena_bytes; }
@@ -100,9 +105,9 @@ class NativeExecutable final : public RawExecutable {
 
   static std::vector<KernelPtr> compiled(const Program& program);
   std::vector<std::optional<blocks::BlockedSteps>> blocked();
-  static std::vector<std::unique_ptr<const ProgramStep>> with_programs(const Program& program) {
+  static std::vector<std::unique_ptr<const ProgramStep>> with_programs(const Program& program, const OptimizeOptions& options) {
     std::vector<std::unique_ptr<const ProgramStep>> out;
-    for (const Equation& e : program.equations) out.push_back(program_step(program, e));
+    for (const Equation& e : program.equations) out.push_back(program_step(program, e, options));
     return out;
   }
   /// Without generated code products run on the kernel of `eval` too: the same bits.
@@ -195,9 +200,7 @@ std::optional<products::Product> planned_product(const Program& program, const E
   const Type lhs = program.type(e.operands[0]), rhs = program.type(e.operands[1]);
   if (e.prim == &prim::dot_general) return products::plan_product(e.as<DotAttr>(), lhs, rhs);
   const blocks::ProductAxes p = blocks::product_of(program, e);
-  const Strides steps = row_major(program.type(e.results[0]).shape);
-  Strides by_axis = steps;
-  for (int k = 0; k < p.perm.rank(); ++k) by_axis[static_cast<std::size_t>(p.perm[k])] = steps[static_cast<std::size_t>(k)];
+  const Strides by_axis = blocks::product_view(p, program.type(e.results[0]).shape);
   const products::View view(by_axis.data(), static_cast<std::size_t>(p.perm.rank()));
   return products::plan_product(p.dims, lhs, rhs, {.lhs_view = {}, .rhs_view = {}, .out_view = view, .accumulate = e.prim == &added_product});
 }
@@ -251,30 +254,40 @@ MemoryAnalysis NativeExecutable::memory_analysis() const {
     else out.reserved_bytes += rounding(bytes);
   }
   std::unordered_set<const CompiledKernel*> seen;
-  for (const KernelPtr& k : kernels_)
-    if (k && seen.insert(k.get()).second) out.generated_code_size_in_bytes += static_cast<std::int64_t>(k->code_bytes);
+  std::vector<KernelPtr> kernels;
+  add_kernels(kernels);
+  for (const KernelPtr& k : kernels)
+    if (seen.insert(k.get()).second) out.generated_code_size_in_bytes += static_cast<std::int64_t>(k->code_bytes);
   out.temp_size_in_bytes = static_cast<std::int64_t>(plan_.arena_bytes);
   return out;
 }
 
-std::string NativeExecutable::text() const {
+std::string NativeExecutable::text_from(std::size_t& kernel) const {
   std::vector<ScheduleStep> steps;
   for (std::size_t i = 0; i < program_.equations.size(); ++i) {
     if (plan_.elided[i]) continue;
-    ScheduleStep s{&program_.equations[i], kernel(i), blocked_[i] ? &*blocked_[i] : nullptr, {}, {}, {}};
+    ScheduleStep s{&program_.equations[i], this->kernel(i), blocked_[i] ? &*blocked_[i] : nullptr, programs_[i].get(), {}, {}};
     if (products_[i]) s.product = products_[i]->text();
-    if (programs_[i]) s.programs = programs_[i]->text();
     if (!members_.empty()) s.members = members_[i];
     steps.push_back(std::move(s));
   }
-  return schedule_text(optimized_, program_, plan_, steps);
+  return schedule_text(optimized_, program_, plan_, steps, kernel);
+}
+
+void NativeExecutable::add_kernels(std::vector<KernelPtr>& kernels) const {
+  for (std::size_t i = 0; i < program_.equations.size(); ++i) {
+    if (programs_[i]) programs_[i]->add_kernels(kernels);
+    const std::size_t end = i + 1 < first_step_.size() ? first_step_[i + 1] : kernels_.size();
+    for (std::size_t k = first_step_[i]; k < end; ++k)
+      if (kernels_[k]) kernels.push_back(kernels_[k]);
+  }
 }
 
 std::string NativeExecutable::kernel_ir(std::size_t k) const {
-  std::size_t n = 0;
-  for (const KernelPtr& kernel : kernels_)
-    if (kernel && n++ == k) return anadrome::kernel_ir(*kernel->body);
-  throw TypeError("kernel_ir: there is no kernel " + std::to_string(k) + "; the program has " + std::to_string(n) + ".");
+  std::vector<KernelPtr> kernels;
+  add_kernels(kernels);
+  if (k < kernels.size()) return anadrome::kernel_ir(*kernels[k]->body);
+  throw TypeError("kernel_ir: there is no kernel " + std::to_string(k) + "; the program has " + std::to_string(kernels.size()) + ".");
 }
 
 /// True when a run must not write over argument i: it is a number, borrowed memory, or passed twice.
@@ -387,29 +400,32 @@ void NativeExecutable::run_into(std::span<const Array* const> arguments, std::sp
 
 namespace {
 
-std::shared_ptr<const RawExecutable> compile_fused(Program optimized, std::span<const bool> donated) {
+std::shared_ptr<const RawExecutable> compile_fused(const Program& program, const OptimizeOptions& options, std::span<const bool> donated) {
+  Program optimized = optimize(program, options);
   const auto can_loop = [](const Program& body) { return make_loop_nest(body, vector_bytes()).has_value(); };
   Fused steps = with_added_products(fuse(optimized, {.can_emit = can_emit, .can_loop = can_loop, .donated = donated}));
   steps = blocks::grouped(std::move(steps), vector_bytes(), num_threads());
-  return std::make_shared<NativeExecutable>(std::move(optimized), std::move(steps), donated);
+  return std::make_shared<NativeExecutable>(std::move(optimized), std::move(steps), options, donated);
 }
 
 }  // namespace
 
 std::shared_ptr<const Executable> compile_native(const Program& program, const CompileOptions& options,
                                                  std::span<const bool> donated) {
-  return compile_fused(optimize(program, {options.structured_tangents}), donated);
+  return compile_fused(program, {options.structured_tangents}, donated);
 }
 
-std::shared_ptr<const RawExecutable> compile_raw(const Program& program, std::span<const bool> donated) {
-  return compile_fused(optimize(program, {}), donated);
+std::shared_ptr<const RawExecutable> compile_raw(const Program& program, const OptimizeOptions& options,
+                                                 std::span<const bool> donated) {
+  return compile_fused(program, options, donated);
 }
 
 std::shared_ptr<const Executable> compile_precompiled(const Program& program, const CompileOptions& options,
                                                   std::span<const bool> donated) {
-  Program optimized = optimize(program, {options.structured_tangents});
+  const OptimizeOptions passes{options.structured_tangents};
+  Program optimized = optimize(program, passes);
   Fused steps{optimized, {}};
-  return std::make_shared<NativeExecutable>(std::move(optimized), std::move(steps), donated);
+  return std::make_shared<NativeExecutable>(std::move(optimized), std::move(steps), passes, donated);
 }
 
 }  // namespace anadrome

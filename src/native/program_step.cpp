@@ -14,8 +14,6 @@ namespace {
 
 using Raw = std::shared_ptr<const RawExecutable>;
 
-std::size_t in_lines(std::size_t bytes) { return (bytes + arena_alignment - 1) / arena_alignment * arena_alignment; }
-
 std::string indented(const std::string& title, const std::string& schedule) {
   std::string out = title;
   std::size_t begin = 0;
@@ -71,12 +69,12 @@ void copy(void* to, const void* from, std::size_t bytes) {
 /// the carries.
 class LoopBody {
  public:
-  LoopBody(const Program& body, std::size_t first, std::size_t carries) : in_place_(carries, 1) {
+  LoopBody(const Program& body, const OptimizeOptions& options, std::size_t first, std::size_t carries) : in_place_(carries, 1) {
     for (;;) {
       const std::size_t arguments = body.captures.size() + body.inputs.size();
       const auto donated = std::make_unique<bool[]>(arguments);
       for (std::size_t k = 0; k < carries; ++k) donated[first + k] = in_place_[k];
-      program_ = compile_raw(body, {donated.get(), arguments});
+      program_ = compile_raw(body, options, {donated.get(), arguments});
       if (!drop_others(body, first)) return;
     }
   }
@@ -124,9 +122,9 @@ class Carries {
 
 class Scan final : public ProgramStep {
  public:
-  Scan(const Program& p, const Equation& e)
+  Scan(const Program& p, const Equation& e, const OptimizeOptions& options)
       : attr_(e.as<ScanAttr>()), operands_(e.operands.size()), consts_(static_cast<std::size_t>(attr_.consts)), results_(e.results.size()),
-        compiled_(*attr_.body, consts_, static_cast<std::size_t>(attr_.carries)), carries_(carry_bytes(p, e), compiled_, pieces_),
+        compiled_(*attr_.body, options, consts_, static_cast<std::size_t>(attr_.carries)), carries_(carry_bytes(p, e), compiled_, pieces_),
         body_(compiled_.program(), operands_, results_, pieces_), arena_(pieces_.add(body_.program->arena_bytes())) {
     const auto slice = [&](const Type& type) { return attr_.length ? type.bytes() / static_cast<std::size_t>(attr_.length) : 0; };
     for (std::size_t i = consts_ + carries_.size(); i < operands_; ++i) slices_.push_back(slice(p.type(e.operands[i])));
@@ -165,9 +163,10 @@ class Scan final : public ProgramStep {
     if (n == 0)
       for (std::size_t k = 0; k < carries; ++k) copy(result(k), at(consts_ + k), carries_.bytes(k));
   }
-  std::string text() const override {
-    return indented("scan of " + std::to_string(attr_.length) + (attr_.reverse ? " steps, backwards" : " steps"), body_.program->text());
+  std::string text(std::size_t& kernel) const override {
+    return indented("scan of " + std::to_string(attr_.length) + (attr_.reverse ? " steps, backwards" : " steps"), body_.program->text_from(kernel));
   }
+  void add_kernels(std::vector<KernelPtr>& kernels) const override { body_.program->add_kernels(kernels); }
 
  private:
   static std::vector<std::size_t> carry_bytes(const Program& p, const Equation& e) {
@@ -188,10 +187,10 @@ class Scan final : public ProgramStep {
 
 class While final : public ProgramStep {
  public:
-  While(const Program& p, const Equation& e)
+  While(const Program& p, const Equation& e, const OptimizeOptions& options)
       : attr_(e.as<WhileAttr>()), condition_consts_(static_cast<std::size_t>(attr_.condition_consts)), body_consts_(static_cast<std::size_t>(attr_.body_consts)),
-        compiled_(*attr_.body, body_consts_, e.results.size()), carries_(bytes_of(p, e), compiled_, pieces_), more_(pieces_.add(1)),
-        condition_(compile_raw(*attr_.condition), condition_consts_ + carries_.size(), 1, pieces_),
+        compiled_(*attr_.body, options, body_consts_, e.results.size()), carries_(bytes_of(p, e), compiled_, pieces_), more_(pieces_.add(1)),
+        condition_(compile_raw(*attr_.condition, options), condition_consts_ + carries_.size(), 1, pieces_),
         body_(compiled_.program(), body_consts_ + carries_.size(), carries_.size(), pieces_),
         arena_(pieces_.add(std::max(condition_.program->arena_bytes(), body_.program->arena_bytes()))) {}
   std::size_t scratch_bytes() const override { return pieces_.bytes(); }
@@ -222,8 +221,13 @@ class While final : public ProgramStep {
     }
     for (std::size_t k = 0; k < n; ++k) copy(at(first + n + k), body[body_consts_ + k], carries_.bytes(k));
   }
-  std::string text() const override {
-    return indented("while_loop: condition", condition_.program->text()) + indented("\n    body", body_.program->text());
+  std::string text(std::size_t& kernel) const override {
+    const std::string condition = indented("while_loop: condition", condition_.program->text_from(kernel));
+    return condition + indented("\n    body", body_.program->text_from(kernel));
+  }
+  void add_kernels(std::vector<KernelPtr>& kernels) const override {
+    condition_.program->add_kernels(kernels);
+    body_.program->add_kernels(kernels);
   }
 
  private:
@@ -239,10 +243,10 @@ class While final : public ProgramStep {
 
 class Cond final : public ProgramStep {
  public:
-  explicit Cond(const Equation& e) : operands_(e.operands.size()), results_(e.results.size()) {
+  Cond(const Equation& e, const OptimizeOptions& options) : operands_(e.operands.size()), results_(e.results.size()) {
     std::size_t arena = 0;
     for (const SubProgram& b : e.as<CondAttr>().branches) {
-      branches_.emplace_back(compile_raw(*b), operands_ - 1, results_, pieces_);
+      branches_.emplace_back(compile_raw(*b, options), operands_ - 1, results_, pieces_);
       arena = std::max(arena, branches_.back().program->arena_bytes());
     }
     arena_ = pieces_.add(arena);
@@ -257,11 +261,14 @@ class Cond final : public ProgramStep {
     for (std::size_t i = 1; i < operands_ + results_; ++i) branch.at(scratch)[i - 1] = static_cast<char*>(pointers[i]);
     branch.run(scratch);
   }
-  std::string text() const override {
+  std::string text(std::size_t& kernel) const override {
     std::string out = "cond";
     for (std::size_t b = 0; b < branches_.size(); ++b)
-      out += indented("\n    branch " + std::to_string(b), branches_[b].program->text());
+      out += indented("\n    branch " + std::to_string(b), branches_[b].program->text_from(kernel));
     return out;
+  }
+  void add_kernels(std::vector<KernelPtr>& kernels) const override {
+    for (const Runner& branch : branches_) branch.program->add_kernels(kernels);
   }
 
  private:
@@ -273,10 +280,10 @@ class Cond final : public ProgramStep {
 
 }  // namespace
 
-std::unique_ptr<const ProgramStep> program_step(const Program& program, const Equation& e) {
-  if (e.prim == &prim::scan) return std::make_unique<Scan>(program, e);
-  if (e.prim == &prim::while_loop) return std::make_unique<While>(program, e);
-  if (e.prim == &prim::cond) return std::make_unique<Cond>(e);
+std::unique_ptr<const ProgramStep> program_step(const Program& program, const Equation& e, const OptimizeOptions& options) {
+  if (e.prim == &prim::scan) return std::make_unique<Scan>(program, e, options);
+  if (e.prim == &prim::while_loop) return std::make_unique<While>(program, e, options);
+  if (e.prim == &prim::cond) return std::make_unique<Cond>(e, options);
   return nullptr;
 }
 

@@ -4,7 +4,8 @@
 #include <memory>
 #include <string>
 
-#include "core/prim.h"
+#include "native/kernels.h"
+#include "optimize/passes.h"
 
 namespace anadrome {
 
@@ -14,11 +15,13 @@ class ProgramStep {
   virtual std::size_t scratch_bytes() const = 0;
   /// Pointers: operands, then results, which lie elsewhere. Takes no memory beside `scratch`.
   virtual void run(void* const* pointers, char* scratch) const = 0;
-  /// What runs, for people, with the schedules of the programs.
-  virtual std::string text() const = 0;
+  /// What runs, for people, with the schedules of the programs: their kernels are counted on from `kernel`.
+  virtual std::string text(std::size_t& kernel) const = 0;
+  /// Appends the kernels of the programs, in the order of text.
+  virtual void add_kernels(std::vector<KernelPtr>& kernels) const = 0;
 };
 
-/// The step of a scan, cond or while_loop, its programs compiled; null for other equations.
-std::unique_ptr<const ProgramStep> program_step(const Program& program, const Equation& e);
+/// The step of a scan, cond or while_loop, its programs optimised and compiled; null for other equations.
+std::unique_ptr<const ProgramStep> program_step(const Program& program, const Equation& e, const OptimizeOptions& options);
 
 }  // namespace anadrome

@@ -72,14 +72,14 @@ std::string blocks_text(const blocks::BlockedSteps& blocked, std::size_t& kernel
 }  // namespace
 
 std::string schedule_text(const Program& optimized, const Program& steps, const Plan& plan,
-                          const std::vector<ScheduleStep>& list) {
+                          const std::vector<ScheduleStep>& list, std::size_t& kernel) {
   std::string out;
-  std::size_t step = 0, kernel = 0;
+  std::size_t step = 0;
   for (const ScheduleStep& s : list) {
     out.append("step ").append(std::to_string(step++)).append(": ");
     if (s.kernel) out += kernel_text(kernel++, s.kernel->nest);
     else if (s.blocked) out += blocks_text(*s.blocked, kernel);
-    else if (!s.programs.empty()) out += s.programs;
+    else if (s.programs) out += s.programs->text(kernel);
     else if (!s.product.empty()) out += product_text(s.product);
     else out.append(s.equation->prim->name).append(" (precompiled)");
     out.append("\n  ").append(operands_text(plan, steps, *s.equation)).append("\n");

@@ -27,17 +27,19 @@ std::optional<Ints> literal_starts(const Program& program, const Equation& e) {
   return out;
 }
 
-FreeAxes free_axes(const Program& program, const Equation& e) {
-  const auto& d = e.as<DotAttr>();
-  const auto rest = [&](const Atom& a, const Ints& contract, const Ints& batch) {
+FreeAxes free_axes(const DotAttr& d, int lhs_rank, int rhs_rank) {
+  const auto rest = [](int rank, const Ints& contract, const Ints& batch) {
     Ints out;
-    for (int k = 0; k < program.type(a).rank(); ++k)
+    for (int k = 0; k < rank; ++k)
       if (std::find(contract.begin(), contract.end(), k) == contract.end() &&
           std::find(batch.begin(), batch.end(), k) == batch.end())
         out.push_back(k);
     return out;
   };
-  return {rest(e.operands[0], d.contract_lhs, d.batch_lhs), rest(e.operands[1], d.contract_rhs, d.batch_rhs)};
+  return {rest(lhs_rank, d.contract_lhs, d.batch_lhs), rest(rhs_rank, d.contract_rhs, d.batch_rhs)};
+}
+FreeAxes free_axes(const Program& program, const Equation& e) {
+  return free_axes(e.as<DotAttr>(), program.type(e.operands[0]).rank(), program.type(e.operands[1]).rank());
 }
 
 GatherAxes gather_axes(const Program& program, const Equation& e) {

@@ -19,6 +19,7 @@ std::optional<Ints> literal_starts(const Program& program, const Equation& e);
 struct FreeAxes {
   Ints lhs, rhs;
 };
+FreeAxes free_axes(const DotAttr& dims, int lhs_rank, int rhs_rank);
 FreeAxes free_axes(const Program& program, const Equation& e);
 
 /// Axes of the result of a gather: of each axis of the indices but the last, and of each axis of the array (-1: the

@@ -11,8 +11,6 @@ namespace {
 
 constexpr std::size_t most_for_size_order = 1024;  // it compares all pairs
 
-std::uint64_t rounded(std::uint64_t bytes) { return (bytes + arena_alignment - 1) / arena_alignment * arena_alignment; }
-
 std::vector<std::size_t> sorted_by_start(const std::vector<Lifetime>& buffers) {
   std::vector<std::size_t> order(buffers.size());
   std::iota(order.begin(), order.end(), 0);
@@ -75,9 +73,9 @@ Layout in_time_order(const std::vector<Lifetime>& buffers) {
   Gaps gaps;
   for (std::size_t i : sorted_by_start(buffers)) {
     for (; !alive.empty() && alive.top().first < buffers[i].first; alive.pop())
-      gaps.give(out.offset[alive.top().second], rounded(buffers[alive.top().second].bytes));
+      gaps.give(out.offset[alive.top().second], in_lines(buffers[alive.top().second].bytes));
     if (buffers[i].bytes == 0) continue;
-    out.offset[i] = gaps.take(rounded(buffers[i].bytes));
+    out.offset[i] = gaps.take(in_lines(buffers[i].bytes));
     alive.emplace(buffers[i].last, i);
   }
   out.bytes = gaps.end();
@@ -92,13 +90,13 @@ Layout in_size_order(const std::vector<Lifetime>& buffers) {
   std::stable_sort(order.begin(), order.end(),
                    [&](std::size_t a, std::size_t b) { return buffers[a].bytes > buffers[b].bytes; });
   for (std::size_t i : order) {
-    const std::uint64_t bytes = rounded(buffers[i].bytes);
+    const std::uint64_t bytes = in_lines(buffers[i].bytes);
     if (bytes == 0) continue;
     std::uint64_t offset = 0;
     for (std::size_t j : placed) {  // by offset
       if (!together(buffers[i], buffers[j])) continue;
       if (offset + bytes <= out.offset[j]) break;
-      offset = std::max(offset, out.offset[j] + rounded(buffers[j].bytes));
+      offset = std::max(offset, out.offset[j] + in_lines(buffers[j].bytes));
     }
     out.offset[i] = offset;
     out.bytes = std::max(out.bytes, offset + bytes);
@@ -113,8 +111,8 @@ Layout in_size_order(const std::vector<Lifetime>& buffers) {
 std::uint64_t least(const std::vector<Lifetime>& buffers) {
   std::map<std::int64_t, std::int64_t> change;
   for (const Lifetime& b : buffers) {
-    change[b.first] += static_cast<std::int64_t>(rounded(b.bytes));
-    change[b.last + 1] -= static_cast<std::int64_t>(rounded(b.bytes));
+    change[b.first] += static_cast<std::int64_t>(in_lines(b.bytes));
+    change[b.last + 1] -= static_cast<std::int64_t>(in_lines(b.bytes));
   }
   std::int64_t now = 0, most = 0;
   for (const auto& [time, bytes] : change) most = std::max(most, now += bytes);

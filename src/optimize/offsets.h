@@ -15,6 +15,7 @@ struct Layout {
   std::uint64_t bytes = 0;            // of the arena
 };
 inline constexpr std::uint64_t arena_alignment = 64;
+constexpr std::uint64_t in_lines(std::uint64_t bytes) { return (bytes + arena_alignment - 1) / arena_alignment * arena_alignment; }
 /// Places buffers so that those alive at the same time do not overlap; offsets are multiples of 64.
 Layout lay_out(const std::vector<Lifetime>& buffers);
 

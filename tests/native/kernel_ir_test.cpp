@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "anadrome/compile.h"
+#include "anadrome/error.h"
 
 namespace anadrome {
 namespace {
@@ -19,6 +20,19 @@ TEST(KernelIr, MaskedLoadsOfNoLanesStayInsideTheArgument) {
     EXPECT_NE(code.rfind("@llvm.vector.reduce.or", load), code.npos) << code;
     EXPECT_NE(code.find("select i1"), code.npos) << code;
   }
+}
+
+TEST(KernelIr, KernelsOfLoopBodiesAreNumberedWithTheOthers) {
+  const auto compiled = compile(std::make_shared<const Program>(parse_program(
+      "{ lambda ; a:f32[64] . let b:f32[64] = exp a c:f32[64] = scan[body={ lambda ; a:f32[64] b:f32[64] . let c:f32[64] = sin b "
+      "d:f32[64] = mul a c in (d) }, length=3, consts=1, carries=1, reverse=false] b a d:f32[64] = tanh c in (d) }")));
+  const std::string text = compiled->text();
+  const char* const functions[] = {"exp", "sin", "tanh"};
+  for (std::size_t k = 0; k < 3; ++k) {
+    EXPECT_NE(text.find("kernel " + std::to_string(k) + " ("), text.npos) << text;
+    EXPECT_NE(compiled->kernel_ir(k).find(functions[k]), std::string::npos) << k << text;
+  }
+  EXPECT_THROW((void)compiled->kernel_ir(3), TypeError);
 }
 
 }  // namespace

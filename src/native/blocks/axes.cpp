@@ -97,26 +97,24 @@ ProductAxes product_of(const Program& program, const Equation& product) {
   return out;
 }
 
+Strides product_view(const ProductAxes& p, const Shape& result) {
+  const Strides steps = row_major(result);
+  Strides out{};
+  for (int k = 0; k < p.perm.rank(); ++k) out[static_cast<std::size_t>(p.perm[k])] = steps[static_cast<std::size_t>(k)];
+  return out;
+}
+
 StepAxes product_axes(const Program& program, const Equation& product, int axis) {
   const ProductAxes p = product_of(program, product);
   StepAxes out;
   out.extent = program.type(product.results[0]).shape[axis];
   out.results = {axis};
-  const auto free = [&](const Ints& contracted, const Ints& batch, int rank) {
-    std::vector<int> axes;
-    for (int k = 0; k < rank; ++k)
-      if (std::find(contracted.begin(), contracted.end(), k) == contracted.end() &&
-          std::find(batch.begin(), batch.end(), k) == batch.end())
-        axes.push_back(k);
-    return axes;
-  };
-  const std::vector<int> lhs = free(p.dims.contract_lhs, p.dims.batch_lhs, program.type(product.operands[0]).rank()),
-                         rhs = free(p.dims.contract_rhs, p.dims.batch_rhs, program.type(product.operands[1]).rank());
-  const auto batch = static_cast<std::int64_t>(p.dims.batch_lhs.size()), rows = static_cast<std::int64_t>(lhs.size());
+  const FreeAxes free = free_axes(p.dims, program.type(product.operands[0]).rank(), program.type(product.operands[1]).rank());
+  const std::int64_t batch = p.dims.batch_lhs.rank(), rows = free.lhs.rank();
   const std::int64_t k = p.perm[axis];
   if (k < batch) out.operands = {static_cast<int>(p.dims.batch_lhs[static_cast<int>(k)]), static_cast<int>(p.dims.batch_rhs[static_cast<int>(k)])};
-  else if (k < batch + rows) out.operands = {lhs[static_cast<std::size_t>(k - batch)], whole};
-  else out.operands = {whole, rhs[static_cast<std::size_t>(k - batch - rows)]};
+  else if (k < batch + rows) out.operands = {static_cast<int>(free.lhs[static_cast<int>(k - batch)]), whole};
+  else out.operands = {whole, static_cast<int>(free.rhs[static_cast<int>(k - batch - rows)])};
   return out;
 }
 

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "native/loop_nest.h"
+#include "primitives/strided.h"
 
 namespace anadrome::blocks {
 
@@ -34,6 +35,8 @@ struct ProductAxes {
   Ints perm;
 };
 ProductAxes product_of(const Program& program, const Equation& product);
+/// Elements between neighbours of the row-major result along each axis of the product.
+Strides product_view(const ProductAxes& product, const Shape& result);
 
 /// For the equations of `body`, whose loop kernels have `nests` (null for products): axes that cut what is handed from one
 /// to another the same way. Empty if there are none.
