@@ -1,5 +1,6 @@
 // dead_code: a backward sweep over what is needed.
 #include "optimize/passes.h"
+#include "optimize/rewrite.h"
 
 namespace anadrome {
 
@@ -14,12 +15,7 @@ Program dead_code(const Program& program) {
     for (const Atom& a : e.operands)
       if (a.is_var()) needed[a.var] = true;
   }
-  Program out;
-  out.types = program.types;
-  out.captures = program.captures;
-  out.inputs = program.inputs;
-  out.outputs = program.outputs;
-  out.sources = program.sources;
+  Program out = without_equations(program);
   for (std::size_t i = 0; i < kept.size(); ++i)
     if (kept[i]) out.equations.push_back(program.equations[i]);
   canonicalize(out);

@@ -9,6 +9,7 @@
 
 #include "core/intern.h"
 #include "optimize/fuse_body.h"
+#include "optimize/rewrite.h"
 #include "primitives/prims.h"
 
 namespace anadrome {

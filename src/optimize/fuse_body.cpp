@@ -141,16 +141,6 @@ constexpr Prim step_of_body(std::string_view name, int in_place = -1) {
 
 }  // namespace
 
-Program without_equations(const Program& program) {
-  Program out;
-  out.types = program.types;
-  out.captures = program.captures;
-  out.inputs = program.inputs;
-  out.outputs = program.outputs;
-  out.sources = program.sources;
-  return out;
-}
-
 Equation kernel_equation(const Program& program, const std::vector<std::uint32_t>& members,
                          const std::vector<VarId>& results) {
   BodyMaker maker(program);

@@ -4,9 +4,6 @@
 
 namespace anadrome {
 
-/// The arguments, results and types of a program.
-Program without_equations(const Program& program);
-
 /// One equation for `members` (equations of `program`, ascending), giving `results`. Numbers other than 0, 1 and -1
 /// become operands, so that kernels that differ in them are one.
 Equation kernel_equation(const Program& program, const std::vector<std::uint32_t>& members,

@@ -5,6 +5,16 @@
 
 namespace anadrome {
 
+Program without_equations(const Program& program) {
+  Program out;
+  out.types = program.types;
+  out.captures = program.captures;
+  out.inputs = program.inputs;
+  out.outputs = program.outputs;
+  out.sources = program.sources;
+  return out;
+}
+
 Types result_types(const Prim& prim, const Attrs& attrs, std::span<const Type> operands) {
   return need<&Prim::type>(prim)({prim, attrs, TypePointers(operands)});
 }

@@ -50,6 +50,9 @@ class Rewriter {
   std::uint32_t region_ = 0, origin_ = 0;
 };
 
+/// The arguments, results and types of a program.
+Program without_equations(const Program& program);
+
 /// Result types of a primitive by its type rule.
 Types result_types(const Prim& prim, const Attrs& attrs, std::span<const Type> operands);
 

@@ -11,6 +11,7 @@
 #include "native/blocks/plan.h"
 #include "native/blocks/turn.h"
 #include "optimize/fuse_body.h"
+#include "optimize/rewrite.h"
 #include "primitives/prims.h"
 
 namespace anadrome::blocks {

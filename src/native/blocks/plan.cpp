@@ -169,7 +169,6 @@ class Planner {
       if ((large || is_inner(e.results[j])) && !taken[e.results[j]] && axes_[i].results[j] == cut_[v] && may_overwrite(*e.as<CallAttr>().body, k, j)) return e.results[j];
     return v;
   }
-  static std::uint64_t in_lines(std::uint64_t bytes) { return (bytes + arena_alignment - 1) / arena_alignment * arena_alignment; }
   void add_shared(std::uint64_t bytes) { out_.shared_bytes += in_lines(bytes); }
   void keep(std::optional<VarId> owner, std::int64_t first, std::int64_t last, std::uint64_t bytes) {
     lives_.push_back({first, last, bytes});
@@ -230,9 +229,7 @@ class Planner {
       x[k] = block_operand(e.operands[k].var, axes_[i].operands[k], n);
       if (reordered_[k]) x[k].strides = reordered_strides(p.dims, k, x[k].type.shape);
     }
-    const Strides out = row_major(type(e.results[0]).shape);
-    Strides by_axis{};
-    for (int k = 0; k < p.perm.rank(); ++k) by_axis[at(p.perm[k])] = out[at(k)];
+    const Strides by_axis = product_view(p, type(e.results[0]).shape);
     const auto view = [](const Strides& s, int rank) { return products::View(s.data(), static_cast<std::size_t>(rank)); };
     return products::plan_product(p.dims, x[0].type, x[1].type,
                                   {.lhs_view = view(x[0].strides, x[0].type.rank()),

@@ -97,16 +97,12 @@ class Turner {
 
   // ---- products
 
-  /// Free axes of an operand in the order in which a product has them, by their old numbers.
-  static std::vector<std::int64_t> free_axes(int rank, const Ints& contracted, const Ints& batch, const Ints& order) {
-    std::vector<std::int64_t> out;
-    for (int k = 0; k < rank; ++k) {
-      const std::int64_t axis = order.empty() ? k : order[k];
-      if (std::find(contracted.begin(), contracted.end(), axis) == contracted.end() &&
-          std::find(batch.begin(), batch.end(), axis) == batch.end())
-        out.push_back(axis);
-    }
-    return out;
+  /// Free axes, by their old numbers, in the order that they have behind a change of the axes' order.
+  static Ints moved(Ints free, const Ints& order) {
+    if (order.empty()) return free;
+    const Ints place = inverse(order);
+    std::sort(free.begin(), free.end(), [&](std::int64_t a, std::int64_t b) { return place[static_cast<int>(a)] < place[static_cast<int>(b)]; });
+    return free;
   }
   static void renumber(Ints& axes, const Ints& order) {
     if (order.empty()) return;
@@ -125,20 +121,20 @@ class Turner {
     if (lhs.empty() && rhs.empty() && result.empty()) return;
     DotAttr& d = p.dims;
     // Where each axis of the product goes when the free axes of its operands change places.
-    const int left = body_.type(e.operands[0]).rank(), right = body_.type(e.operands[1]).rank();
-    Ints moved;
-    for (int k = 0; k < d.batch_lhs.rank(); ++k) moved.push_back(k);
-    const auto move = [&](std::vector<std::int64_t> before, const std::vector<std::int64_t>& after) {
-      const auto start = static_cast<std::int64_t>(moved.size());
-      for (std::int64_t axis : before) moved.push_back(start + (std::find(after.begin(), after.end(), axis) - after.begin()));
+    const FreeAxes free = free_axes(d, body_.type(e.operands[0]).rank(), body_.type(e.operands[1]).rank());
+    Ints places;
+    for (int k = 0; k < d.batch_lhs.rank(); ++k) places.push_back(k);
+    const auto add = [&](const Ints& before, const Ints& after) {
+      const auto start = static_cast<std::int64_t>(places.size());
+      for (std::int64_t axis : before) places.push_back(start + (std::find(after.begin(), after.end(), axis) - after.begin()));
     };
-    move(free_axes(left, d.contract_lhs, d.batch_lhs, {}), free_axes(left, d.contract_lhs, d.batch_lhs, lhs));
-    move(free_axes(right, d.contract_rhs, d.batch_rhs, {}), free_axes(right, d.contract_rhs, d.batch_rhs, rhs));
+    add(free.lhs, moved(free.lhs, lhs));
+    add(free.rhs, moved(free.rhs, rhs));
     renumber(d.contract_lhs, lhs), renumber(d.batch_lhs, lhs);
     renumber(d.contract_rhs, rhs), renumber(d.batch_rhs, rhs);
     Ints perm;
     for (int k = 0; k < p.perm.rank(); ++k)
-      perm.push_back(moved[static_cast<int>(p.perm[static_cast<int>(result.empty() ? k : result[k])])]);
+      perm.push_back(places[static_cast<int>(p.perm[static_cast<int>(result.empty() ? k : result[k])])]);
     set_product(e, d, perm);
   }
   void set_product(Equation& e, const DotAttr& dims, const Ints& perm) const {
