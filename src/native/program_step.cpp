@@ -5,14 +5,26 @@
 #include <cstring>
 #include <vector>
 
+#include "anadrome/threads.h"
 #include "native/backend.h"
 #include "optimize/offsets.h"
 #include "primitives/prims.h"
+#include "transforms/memo.h"
 
 namespace anadrome {
 namespace {
 
 using Raw = std::shared_ptr<const RawExecutable>;
+
+/// compile_raw, memoised: a loop tries how its body runs best, and so does each loop inside it.
+Raw compiled(const ProgramPtr& program, const OptimizeOptions& options, std::span<const bool> donated = {}) {
+  constexpr std::int64_t raw = 2;  // beside other executables of the program
+  std::vector<std::int64_t> key{raw, options.structured_tangents, num_threads()};
+  key.insert(key.end(), donated.begin(), donated.end());
+  return Memo::instance().get<RawExecutable>(
+      program, MemoKind::executable, key, [&] { return compile_raw(*program, options, donated); },
+      [](const RawExecutable& e) { return 2 * program_bytes(e.optimized_program()) + 1024; });
+}
 
 std::string indented(const std::string& title, const std::string& schedule) {
   std::string out = title;
@@ -69,13 +81,13 @@ void copy(void* to, const void* from, std::size_t bytes) {
 /// the carries.
 class LoopBody {
  public:
-  LoopBody(const Program& body, const OptimizeOptions& options, std::size_t first, std::size_t carries) : in_place_(carries, 1) {
+  LoopBody(const ProgramPtr& body, const OptimizeOptions& options, std::size_t first, std::size_t carries) : in_place_(carries, 1) {
     for (;;) {
-      const std::size_t arguments = body.captures.size() + body.inputs.size();
+      const std::size_t arguments = body->captures.size() + body->inputs.size();
       const auto donated = std::make_unique<bool[]>(arguments);
       for (std::size_t k = 0; k < carries; ++k) donated[first + k] = in_place_[k];
-      program_ = compile_raw(body, options, {donated.get(), arguments});
-      if (!drop_others(body, first)) return;
+      program_ = compiled(body, options, {donated.get(), arguments});
+      if (!drop_others(body->outputs.size(), first)) return;
     }
   }
   const Raw& program() const { return program_; }
@@ -83,10 +95,10 @@ class LoopBody {
 
  private:
   /// Takes back the memory of carries that no update, or another result, is made in. True where there are some.
-  bool drop_others(const Program& body, std::size_t first) {
+  bool drop_others(std::size_t results, std::size_t first) {
     bool dropped = false;
     std::vector<char> own(in_place_.size(), 0);
-    for (std::size_t k = 0; k < body.outputs.size(); ++k) {
+    for (std::size_t k = 0; k < results; ++k) {
       const std::int64_t donor = program_->donor(k);
       if (donor < 0) continue;
       const auto carry = static_cast<std::size_t>(donor) - first;
@@ -124,7 +136,7 @@ class Scan final : public ProgramStep {
  public:
   Scan(const Program& p, const Equation& e, const OptimizeOptions& options)
       : attr_(e.as<ScanAttr>()), operands_(e.operands.size()), consts_(static_cast<std::size_t>(attr_.consts)), results_(e.results.size()),
-        compiled_(*attr_.body, options, consts_, static_cast<std::size_t>(attr_.carries)), carries_(carry_bytes(p, e), compiled_, pieces_),
+        compiled_(attr_.body.program, options, consts_, static_cast<std::size_t>(attr_.carries)), carries_(carry_bytes(p, e), compiled_, pieces_),
         body_(compiled_.program(), operands_, results_, pieces_), arena_(pieces_.add(body_.program->arena_bytes())) {
     const auto slice = [&](const Type& type) { return attr_.length ? type.bytes() / static_cast<std::size_t>(attr_.length) : 0; };
     for (std::size_t i = consts_ + carries_.size(); i < operands_; ++i) slices_.push_back(slice(p.type(e.operands[i])));
@@ -189,8 +201,8 @@ class While final : public ProgramStep {
  public:
   While(const Program& p, const Equation& e, const OptimizeOptions& options)
       : attr_(e.as<WhileAttr>()), condition_consts_(static_cast<std::size_t>(attr_.condition_consts)), body_consts_(static_cast<std::size_t>(attr_.body_consts)),
-        compiled_(*attr_.body, options, body_consts_, e.results.size()), carries_(bytes_of(p, e), compiled_, pieces_), more_(pieces_.add(1)),
-        condition_(compile_raw(*attr_.condition, options), condition_consts_ + carries_.size(), 1, pieces_),
+        compiled_(attr_.body.program, options, body_consts_, e.results.size()), carries_(bytes_of(p, e), compiled_, pieces_), more_(pieces_.add(1)),
+        condition_(compiled(attr_.condition.program, options), condition_consts_ + carries_.size(), 1, pieces_),
         body_(compiled_.program(), body_consts_ + carries_.size(), carries_.size(), pieces_),
         arena_(pieces_.add(std::max(condition_.program->arena_bytes(), body_.program->arena_bytes()))) {}
   std::size_t scratch_bytes() const override { return pieces_.bytes(); }
@@ -246,7 +258,7 @@ class Cond final : public ProgramStep {
   Cond(const Equation& e, const OptimizeOptions& options) : operands_(e.operands.size()), results_(e.results.size()) {
     std::size_t arena = 0;
     for (const SubProgram& b : e.as<CondAttr>().branches) {
-      branches_.emplace_back(compile_raw(*b, options), operands_ - 1, results_, pieces_);
+      branches_.emplace_back(compiled(b.program, options), operands_ - 1, results_, pieces_);
       arena = std::max(arena, branches_.back().program->arena_bytes());
     }
     arena_ = pieces_.add(arena);

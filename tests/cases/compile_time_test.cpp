@@ -98,5 +98,17 @@ TEST(CompileTime, ManyArgumentsAndResultsGrowLinearly) {
   EXPECT_LE(steps(400), std::pow(2.0, 1.3) * steps(200));
 }
 
+/// A carry that no update can overwrite makes a loop try two ways to run its body, at each level: 2^24 if each tried anew.
+TEST(CompileTime, NestedLoopsAreCompiledOnce) {
+  const Array w = ones({3, 3});
+  std::function<Array(const Array&, int)> nested = [&](const Array& x, int depth) {
+    return scan(x, {.length = 1}, [&](const Array& h) {
+             return std::pair{depth == 0 ? tanh(dot(w, h)) : tanh(dot(w * sum(nested(h, depth - 1)), h)), std::tuple<>{}};
+           }).first;
+  };
+  const auto compiled = jit([&](const Array& x) { return nested(x, 24); }).lower(ones({3})).compile();
+  EXPECT_GT(compiled(ones({3})).to_vector<float>()[0], 0);
+}
+
 }  // namespace
 }  // namespace anadrome::cases
