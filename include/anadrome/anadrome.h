@@ -3,6 +3,7 @@
 #include "anadrome/array.h"
 #include "anadrome/compile.h"
 #include "anadrome/control.h"
+#include "anadrome/custom.h"
 #include "anadrome/dtype.h"
 #include "anadrome/error.h"
 #include "anadrome/jit.h"

@@ -14,6 +14,13 @@ struct ScanOptions {
   std::int64_t length = -1;
   /// From the last slice to the first; results are stacked in the order of the slices.
   bool reverse = false;
+  /// How many steps the body is written out for, at least 1: fewer, longer steps, and more code.
+  std::int64_t unroll = 1;
+};
+struct WhileOptions {
+  /// The most steps the loop takes: with it a reverse derivative exists, and takes the memory of as many. A loop whose condition
+  /// still holds after them makes the run throw RunError. -1: no limit.
+  std::int64_t max_steps = -1;
 };
 
 namespace functional {
@@ -23,9 +30,11 @@ Arrays scan(const Function& body, const Arrays& init, const Arrays& xs, const Sc
 /// One of `branches` on `operands`, by the integer or bool `index`, clamped.
 Arrays cond(const Array& index, const std::vector<Function>& branches, const Arrays& operands, const Context& context);
 /// `body` on the carries as long as `condition` gives true.
-Arrays while_loop(const Function& condition, const Function& body, const Arrays& init, const Context& context);
+Arrays while_loop(const Function& condition, const Function& body, const Arrays& init, const WhileOptions& options, const Context& context);
 /// lo, lo + 1, ... hi - 1, as i32.
 Array counters(std::int64_t lo, std::int64_t hi, const Context& context);
+/// 0, 1, ... n - 1, as i32. Throws TypeError for a negative count.
+Array counted(std::int64_t n, const Context& context);
 /// The two bounds of a counter as single integers of one dtype. Throws TypeError where they are none.
 std::pair<Array, Array> counter_bounds(const Operand& lo, const Operand& hi, const Context& context);
 /// `op` takes the leaves of its first, then those of its second argument.
@@ -139,20 +148,29 @@ C fori_loop(const Operand& lo, const Operand& hi, const C& init, const Body& bod
   const auto step = [&body](const C& x, const Array& i) { return std::pair{C(body(i, x)), i + 1}; };
   detail::Traced<decltype(goes_on), C, Array> test(goes_on, "fori_loop", source, init, bounds.first);
   detail::Traced<decltype(step), C, Array> traced(step, "fori_loop", source, init, bounds.first);
-  return traced.result(functional::while_loop(test.function(), traced.function(), traced.leaves(), traced.context())).first;
+  return traced.result(functional::while_loop(test.function(), traced.function(), traced.leaves(), {}, traced.context())).first;
 }
 
 /// `body(x)` again and again as long as `condition(x)` gives true, from `init` on; `init` where it never does. Differentiable in
-/// forward mode; a reverse derivative throws RuleError. Throws TypeError naming the field where the type changes, or where the
-/// condition is no single bool.
+/// forward mode, and with `.max_steps` in reverse mode too, where every run goes through that many steps, the last of them idle;
+/// without it a reverse derivative throws RuleError. Throws TypeError naming the field where the type changes, or where the
+/// condition is no single bool; a run throws RunError where the condition still holds after `max_steps`.
+///
+///   Array root = while_loop(x, {.max_steps = 20}, [&](Array r) { return abs(r * r - x) > 1e-6 * x; },
+///                           [&](Array r) { return 0.5 * (r + x / r); });
 template <Tree C, class Condition, class Body>
-C while_loop(const C& init, const Condition& condition, const Body& body,
+C while_loop(const C& init, const WhileOptions& options, const Condition& condition, const Body& body,
              std::source_location source = std::source_location::current()) {
   static_assert(std::same_as<detail::Result<Body, C>, C>, "while_loop: the body must return the type it is given");
   static_assert(std::same_as<detail::Result<Condition, C>, Array>, "while_loop: the condition must return an Array");
   detail::Traced<Condition, C> test(condition, "while_loop", source, init);
   detail::Traced<Body, C> traced(body, "while_loop", source, init);
-  return traced.result(functional::while_loop(test.function(), traced.function(), traced.leaves(), traced.context()));
+  return traced.result(functional::while_loop(test.function(), traced.function(), traced.leaves(), options, traced.context()));
+}
+template <Tree C, class Condition, class Body>
+C while_loop(const C& init, const Condition& condition, const Body& body,
+             std::source_location source = std::source_location::current()) {
+  return while_loop(init, WhileOptions{}, condition, body, source);
 }
 
 /// The result of branch number `index`, `f0()`, `f1()` ...: only the chosen branch runs. The index is an integer, clamped to the branches there are. All
@@ -184,6 +202,25 @@ template <class F, Tree X>
 auto map(const F& f, const X& xs, std::source_location source = std::source_location::current()) {
   detail::Traced<F, X> traced(f, "map", source, xs);
   return traced.result(functional::scan(traced.function(), {}, traced.leaves(), {}, traced.context()));
+}
+
+/// `body(x)` for each slice of `xs` along axis 0 of its leaves, in order; with several trees one slice of each, `body(x, y)`. With a
+/// count instead, `body(k)` for k = 0 ... n - 1, an i32. Gives the stacked results. Differentiable; a map under another name, for
+/// bodies that are written as statements. Throws TypeError where lengths differ, and for a negative count.
+///
+///   Array squares = foreach(4, [&](Array k) { return k * k; });
+template <Tree X, class Body>
+auto foreach(const X& xs, const Body& body, std::source_location source = std::source_location::current()) {
+  return map(body, xs, source);
+}
+template <Tree X, Tree Y, class Body>
+auto foreach(const X& xs, const Y& ys, const Body& body, std::source_location source = std::source_location::current()) {
+  return map([&body](const std::pair<X, Y>& both) { return body(both.first, both.second); }, std::pair<X, Y>(xs, ys), source);
+}
+template <std::integral N, class Body>
+auto foreach(N n, const Body& body, std::source_location source = std::source_location::current()) {
+  const functional::Context context{"foreach", source, {}};
+  return map(body, functional::counted(n, context), source);
 }
 
 /// The results of combining all elements up to each one, along an axis of the leaves of `xs`: x0, op(x0, x1),

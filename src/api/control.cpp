@@ -7,6 +7,7 @@
 #include "anadrome/ops/shape.h"
 #include "api/operand.h"
 #include "api/prepare.h"
+#include "api/unrolled_scan.h"
 #include "primitives/op.h"
 #include "transforms/memo.h"
 
@@ -32,6 +33,14 @@ Arrays run(const Prim& prim, const Arrays& operands, const Attrs& attrs, const C
   return executable->run(operands);
 }
 
+/// `f`, which holds a loop, on `x`: recorded in the function being recorded, or run.
+Arrays run_recorded_loop(const Function& f, const Arrays& x, const Context& context) {
+  SetSource at_call(context.source);
+  if (current_scope()) return f(x);
+  const Prepared p = prepare(context, f, x, false);
+  return apply(p.program, p.arguments(x), p.sources);
+}
+
 /// Throws where an output of a body has another type than the carry that it becomes.
 void check_carries(const Program& body, const Arrays& init, const Context& context) {
   for (std::size_t k = 0; k < init.size(); ++k) {
@@ -45,6 +54,7 @@ void check_carries(const Program& body, const Arrays& init, const Context& conte
 
 std::int64_t length_of(const Arrays& xs, std::size_t first, const ScanOptions& options, const Context& context) {
   std::int64_t length = options.length;
+  if (length < -1) throw TypeError(context.name + ": the number of steps is " + std::to_string(length) + "; it cannot be negative." + at(context));
   if (xs.empty() && length < 0)
     throw TypeError(context.name + ": there is no number of steps. Give arrays to read slice by slice, or the option .length." + at(context));
   for (std::size_t i = 0; i < xs.size(); ++i) {
@@ -67,9 +77,19 @@ Arrays joined(std::initializer_list<std::reference_wrapper<const Arrays>> lists)
   return out;
 }
 
+WhileAttr loop_of(const Recording& test, const Recording& step, std::int64_t max_steps) {
+  return {{closed(test.program), test.program->sources},
+          {closed(step.program), step.program->sources},
+          static_cast<std::int64_t>(test.captures.size()),
+          static_cast<std::int64_t>(step.captures.size()),
+          max_steps};
+}
+
 }  // namespace
 
 Arrays scan(const Function& body, const Arrays& init, const Arrays& xs, const ScanOptions& options, const Context& context) {
+  if (options.unroll < 1)
+    throw TypeError(context.name + ": .unroll is " + std::to_string(options.unroll) + "; the body is written out at least once." + at(context));
   std::vector<Type> types = checked_types(joined({init, xs}), context);
   const std::int64_t length = length_of(xs, init.size(), options, context);
   for (std::size_t i = init.size(); i < types.size(); ++i) types[i].shape.erase(0);
@@ -77,7 +97,14 @@ Arrays scan(const Function& body, const Arrays& init, const Arrays& xs, const Sc
   check_carries(*r.program, init, context);
   const ScanAttr attr{{closed(r.program), r.program->sources}, length, static_cast<std::int64_t>(r.captures.size()),
                       static_cast<std::int64_t>(init.size()), options.reverse};
-  return run(prim::scan, joined({r.captures, init, xs}), attr, context);
+  const Arrays operands = joined({r.captures, init, xs});
+  if (options.unroll == 1) return run(prim::scan, operands, attr, context);
+  return run_recorded_loop([&](const Arrays& x) { return unrolled_scan(attr, x, options.unroll); }, operands, context);
+}
+
+Array counted(std::int64_t n, const Context& context) {
+  if (n < 0) throw TypeError(context.name + ": the number of steps is " + std::to_string(n) + "; it cannot be negative." + at(context));
+  return counters(0, n, context);
 }
 
 Array counters(std::int64_t lo, std::int64_t hi, const Context& context) {
@@ -141,19 +168,68 @@ Arrays cond(const Array& index, const std::vector<Function>& branches, const Arr
   return run(prim::cond, all, attr, context);
 }
 
-Arrays while_loop(const Function& condition, const Function& body, const Arrays& init, const Context& context) {
-  const std::vector<Type> types = checked_types(init, context);
-  const Recording test = record(context.name, condition, types), step = record(context.name, body, types);
-  const std::vector<Type> given = test.program->output_types();
-  if (given.size() != 1 || given[0] != Type{DType::b1, {}, false})
-    throw TypeError(context.name + ": the condition returns " + (given.empty() ? "nothing" : to_string(given[0])) +
+namespace {
+
+/// Throws TypeError for a condition that gives no single bool.
+void check_condition(const Arrays& given, const Context& context) {
+  if (given.size() != 1 || given[0].type() != Type{DType::b1, {}, false})
+    throw TypeError(context.name + ": the condition returns " + (given.empty() ? "nothing" : to_string(given[0].type())) +
                     "; it must be a single bool. Reduce it with all() or any()." + at(context));
-  check_carries(*step.program, init, context);
-  const WhileAttr attr{{closed(test.program), test.program->sources},
-                       {closed(step.program), step.program->sources},
-                       static_cast<std::int64_t>(test.captures.size()),
-                       static_cast<std::int64_t>(step.captures.size())};
-  return run(prim::while_loop, joined({test.captures, step.captures, init}), attr, context);
 }
+Function checked_condition(const Function& condition, const Context& context) {
+  return [&](const Arrays& x) {
+    Arrays given = condition(x);
+    check_condition(given, context);
+    return given;
+  };
+}
+
+Arrays bounded_while(const Function& condition, const Function& body, const Arrays& init, std::int64_t max_steps, const Context& context);
+
+}  // namespace
+
+Arrays while_loop(const Function& condition, const Function& body, const Arrays& init, const WhileOptions& options, const Context& context) {
+  if (options.max_steps != -1) return bounded_while(condition, body, init, options.max_steps, context);
+  const std::vector<Type> types = checked_types(init, context);
+  const Recording test = record(context.name, checked_condition(condition, context), types), step = record(context.name, body, types);
+  check_carries(*step.program, init, context);
+  return run(prim::while_loop, joined({test.captures, step.captures, init}), loop_of(test, step, -1), context);
+}
+
+namespace {
+
+/// The loop with a counter behind its carries. What comes out is required to have come to an end.
+Arrays bounded_while(const Function& condition, const Function& body, const Arrays& init, std::int64_t max_steps, const Context& context) {
+  if (max_steps < 0 || max_steps > std::numeric_limits<std::int32_t>::max())
+    throw TypeError(context.name + ": .max_steps is " + std::to_string(max_steps) + "; it must be a number of steps that an i32 holds." + at(context));
+  std::vector<Type> types = checked_types(init, context);
+  const auto values = [](const Arrays& x) { return Arrays(x.begin(), x.end() - 1); };
+  const auto goes_on = [&](const Arrays& x) {
+    return Arrays{op::bit_and(checked_condition(condition, context)(values(x))[0], op::lt(x.back(), op::number(static_cast<double>(max_steps), DType::i32)))};
+  };
+  const auto count = [&](const Arrays& x) {
+    Arrays y = body(values(x));
+    y.push_back(op::add(x.back(), op::number(1, DType::i32)));
+    return y;
+  };
+  const Function checked = [&](const Arrays& x) {
+    Arrays start = x;
+    start.push_back(op::zeros({DType::i32, {}, false}));
+    types.push_back(start.back().type());
+    const Recording test = record(context.name, goes_on, types), step = record(context.name, count, types);
+    check_carries(*step.program, start, context);
+    Arrays y = bind_all(prim::while_loop, joined({test.captures, step.captures, start}), loop_of(test, step, max_steps));
+    y.back() = op::number(-1, DType::i32);  // the condition alone, whatever the count
+    const Array ended = op::bit_not(inline_program(*test.program, test.captures, y)[0]);
+    y.pop_back();
+    for (Array& value : y)
+      value = op::require(ended, value, context.name + ": the condition still holds after .max_steps = " + std::to_string(max_steps) +
+                                            " steps. Allow more, or let the loop end." + at(context));
+    return y;
+  };
+  return run_recorded_loop(checked, init, context);
+}
+
+}  // namespace
 
 }  // namespace anadrome::functional

@@ -52,6 +52,9 @@ std::uint64_t hash_field(const SubProgram& sub) {
   canonicalize(canonical);
   return canonical.hash;
 }
+std::uint64_t hash_field(const LateRuleRef& late) {
+  return late ? hash_text(late->key()) : 0;
+}
 template <class T> std::uint64_t hash_field(const std::vector<T>& values) {
   std::uint64_t h = values.size();
   for (const T& v : values) h = mix(h, hash_field(v));
@@ -87,7 +90,13 @@ std::string field_text(const std::string& value, const PrintSub&) {
   return out + '"';
 }
 std::string field_text(const SubProgram& value, const PrintSub& print_sub) {
-  return print_sub(value);
+  return value.program ? print_sub(value) : "none";
+}
+std::string field_text(const LateRuleRef& value, const PrintSub& print_sub) {
+  return value ? field_text(value->name(), print_sub) : "none";
+}
+std::string field_text(Save value, const PrintSub&) {
+  return std::string(tag(value));
 }
 template <class List>
 requires requires(const List& list) {
@@ -107,7 +116,7 @@ std::string field_text(const List& values, const PrintSub& print_sub) {
 
 template <class T> void collect(const T&, std::vector<const SubProgram*>&) {}
 void collect(const SubProgram& sub, std::vector<const SubProgram*>& out) {
-  out.push_back(&sub);
+  if (sub.program) out.push_back(&sub);
 }
 template <class T> void collect(const std::vector<T>& values, std::vector<const SubProgram*>& out) {
   for (const T& v : values) collect(v, out);

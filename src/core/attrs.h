@@ -118,16 +118,79 @@ struct CondAttr {
   std::vector<SubProgram> branches;
 };
 /// A loop while `condition` gives true. Operands: what only the condition reads, what only the body reads, and the carries.
+/// `max_steps`, or -1, is how many steps the condition can allow: what a reverse derivative goes through.
 struct WhileAttr {
   SubProgram condition, body;
-  std::int64_t condition_consts, body_consts;
+  std::int64_t condition_consts, body_consts, max_steps;
+};
+
+/// A derivative rule that is recorded when a derivative asks for it: the rule calls its own function, or wants to know what
+/// is differentiated. Programs of such rules capture nothing.
+class LateRule {
+ public:
+  virtual ~LateRule() = default;
+  /// Rules with equal keys are the same.
+  virtual const std::string& key() const = 0;
+  /// What the rule is called in the texts of programs.
+  virtual std::string name() const = 0;
+  /// The tangent rule of a custom_jvp, or the forward rule of a custom_vjp. `perturbed`: by differentiable argument.
+  virtual SubProgram forward(const std::vector<char>& perturbed) const = 0;
+  /// The backward rule of a custom_vjp. `zero`: by differentiable result, whose cotangent is known to be zero.
+  virtual SubProgram backward(const std::vector<char>& perturbed, const std::vector<char>& zero) const = 0;
+};
+/// A late rule, or none.
+struct LateRuleRef {
+  std::shared_ptr<const LateRule> rule;
+  explicit operator bool() const { return rule != nullptr; }
+  const LateRule* operator->() const { return rule.get(); }
+  friend bool operator==(const LateRuleRef& a, const LateRuleRef& b) {
+    return a.rule == b.rule || (a.rule && b.rule && a.rule->key() == b.rule->key());
+  }
+};
+/// A function with a tangent rule of its own. Operands: what the function captures, what `tangents` captures, the arguments.
+/// `tangents` takes its captures, the arguments and a tangent per differentiable argument, and gives the results, then a
+/// tangent per differentiable result. Where `rule` is set, `tangents` is empty.
+struct CustomJvpAttr {
+  std::string name;
+  SubProgram function, tangents;
+  std::int64_t function_consts, tangents_consts;
+  LateRuleRef rule;
+};
+/// A function with a reverse rule of its own. Operands: captures of the three programs, then the arguments. `forward` gives the
+/// results, then residuals; `backward` takes its captures, the residuals and a cotangent per differentiable result, and gives a
+/// cotangent per differentiable argument. Where `rule` is set, `forward` and `backward` are empty.
+struct CustomVjpAttr {
+  std::string name;
+  SubProgram function, forward, backward;
+  std::int64_t function_consts, forward_consts, backward_consts;
+  LateRuleRef rule;
+};
+/// The tangent of a custom_vjp function, known by its transpose alone. Operands: `known` values that `backward` reads, then a
+/// tangent per differentiable argument. `function` has the types.
+struct CustomLinearAttr {
+  std::string name;
+  SubProgram function, backward;
+  std::int64_t known;
+  Ints perturbed;
+  LateRuleRef rule;
+};
+/// What a checkpoint keeps for its derivative.
+enum class Save : std::uint8_t { nothing, everything, dots, names };
+/// A call whose values are computed again where its derivative needs them, but for those that are saved.
+struct CheckpointAttr {
+  SubProgram body;
+  Save save;
+  std::vector<std::string> names;
+};
+struct NameAttr {  // checkpoint_name
+  std::string name;
 };
 
 using AttrsVariant =
     std::variant<NoAttrs, AxesAttr, AxisAttr, CumulativeAttr, PermutationAttr, ShapeAttr, BroadcastAttr, SliceAttr,
                  WindowSliceAttr, PadAttr, IotaAttr, IdentityAttr, TypeAttr, PrecisionAttr, IntegerPowAttr, DotAttr,
                  GatherAttr, ScatterAttr, SortAttr, TopKAttr, ReduceWindowAttr, CollectiveAttr, CallAttr, ScanAttr,
-                 CondAttr, WhileAttr>;
+                 CondAttr, WhileAttr, CustomJvpAttr, CustomVjpAttr, CustomLinearAttr, CheckpointAttr, NameAttr>;
 
 struct AttrsBox {
   AttrsVariant value;
@@ -147,7 +210,7 @@ const T& Attrs::as() const {
   return *value;
 }
 
-/// The programs an equation holds (the body of a call).
+/// The programs an equation holds (the body of a call); late rules have none yet.
 std::vector<const SubProgram*> sub_programs(const Attrs& attrs);
 /// A hash of the fields; sub-programs count by their structure.
 std::uint64_t hash(const Attrs& attrs);

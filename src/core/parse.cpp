@@ -75,9 +75,20 @@ void read(const Value& value, std::string& out) {
   if (value.token->kind != Token::Kind::quoted) throw_expected(*value.token, "a text in quotes");
   out = value.token->text;
 }
+void read(const Value& value, Save& out) {
+  const auto save = from_tag<Save>(value.token->text, 4);
+  if (!save || value.token->kind != Token::Kind::word)
+    throw_expected(*value.token, "what a checkpoint saves (nothing, everything, dots, names)");
+  out = *save;
+}
 void read(const Value& value, SubProgram& out) {
-  if (!value.program.program) throw_expected(*value.token, "a program");
+  if (!value.program.program && !value.token->is_word("none")) throw_expected(*value.token, "a program, or 'none'");
   out = value.program;
+}
+void read(const Value& value, LateRuleRef& out) {
+  if (!value.token->is_word("none"))
+    throw_expected(*value.token, "'none': a derivative rule that is recorded late has no text");
+  out = {};
 }
 template <class List>
 requires requires(List& list) {

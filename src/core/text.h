@@ -35,6 +35,20 @@ constexpr std::string_view tag(IndexMode mode) {
   return "";
 }
 
+constexpr std::string_view tag(Save save) {
+  switch (save) {
+    case Save::nothing:
+      return "nothing";
+    case Save::everything:
+      return "everything";
+    case Save::dots:
+      return "dots";
+    case Save::names:
+      return "names";
+  }
+  return "";
+}
+
 /// "2.0:f32", "-inf:f64", "3:i32", "true:b1": the shortest text that reads back to the same bits.
 std::string to_string(const Literal& literal);
 /// One equation for an error message; sub-programs are left out. Prints invalid equations as far as it can.

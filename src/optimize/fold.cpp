@@ -25,7 +25,7 @@ class Folder {
   Array value(const Atom& old) const { return old.is_var() ? known_[old.var] : literal(old.literal); }
 
   bool foldable(const Equation& e) const {
-    if (!e.prim->eval || e.prim->work == Work::call) return false;
+    if (!e.prim->eval || e.prim->work == Work::call || e.prim == &prim::require) return false;
     for (const Atom& a : e.operands)
       if (a.is_var() && !known_[a.var].defined()) return false;
     for (VarId v : e.results)

@@ -3,9 +3,15 @@
 
 #include "optimize/passes.h"
 #include "optimize/rewrite.h"
+#include "transforms/sub_programs.h"
 
 namespace anadrome {
 namespace {
+
+/// What an equation is replaced by, if it is.
+Called opened(const Equation& e, Inlined which) {
+  return which == Inlined::calls && e.prim != &prim::call ? Called() : called(e);
+}
 
 /// A program in the middle of being copied out.
 struct Open {
@@ -20,7 +26,7 @@ struct Open {
 
 class Inliner {
  public:
-  explicit Inliner(const Program& root) : root_(root) {
+  Inliner(const Program& root, Inlined which) : root_(root), which_(which) {
     for (const Equation& e : root.equations) next_region_ = std::max(next_region_, e.region + 1);
     if (root.sources) {
       *sources_ = *root.sources;
@@ -34,7 +40,7 @@ class Inliner {
       Open& top = stack_.back();
       if (top.next < top.program->equations.size()) {
         const Equation& e = top.program->equations[top.next++];
-        if (e.prim == &prim::call) open_call(e);
+        if (const Called body = opened(e, which_)) open_call(e, body);
         else append(e);
       } else if (stack_.size() > 1) {
         close_call();
@@ -63,14 +69,16 @@ class Inliner {
     for (const Equation& e : root_.equations) frame.regions[e.region] = e.region;
   }
 
-  void open_call(const Equation& e) {
-    const SubProgram& body = e.as<CallAttr>().body;
-    Open frame{&*body, &e, std::vector<Atom>(body->types.size()), 0, region(e), origin(e), {}, {}};
+  void open_call(const Equation& e, const Called& call) {
+    const SubProgram& body = *call.body;
+    // What a checkpoint computes again must not be found to be there already.
+    const std::uint32_t inside = e.prim == &prim::checkpoint ? next_region_++ : region(e);
+    Open frame{&*body, &e, std::vector<Atom>(body->types.size()), 0, inside, origin(e), {}, {}};
     const SourceTable* lines = body.sources ? body.sources.get() : body->sources.get();
     if (lines) frame.lines = lines_of(*lines);
     std::size_t k = 0;
-    for (VarId v : body->captures) frame.value[v] = get(stack_.back(), e.operands[k++]);
-    for (VarId v : body->inputs) frame.value[v] = get(stack_.back(), e.operands[k++]);
+    for (VarId v : body->captures) frame.value[v] = get(stack_.back(), e.operands[call.operand(k++)]);
+    for (VarId v : body->inputs) frame.value[v] = get(stack_.back(), e.operands[call.operand(k++)]);
     stack_.push_back(std::move(frame));
   }
 
@@ -114,6 +122,7 @@ class Inliner {
   }
 
   const Program& root_;
+  Inlined which_;
   Program out_;
   std::vector<Open> stack_;
   std::uint32_t next_region_ = 1;
@@ -123,10 +132,10 @@ class Inliner {
 
 }  // namespace
 
-Program inline_calls(const Program& program) {
+Program inline_calls(const Program& program, Inlined which) {
   const bool any = std::any_of(program.equations.begin(), program.equations.end(),
-                               [](const Equation& e) { return e.prim == &prim::call; });
-  if (any) return Inliner(program).run();
+                               [&](const Equation& e) { return static_cast<bool>(opened(e, which)); });
+  if (any) return Inliner(program, which).run();
   Program same = program;
   canonicalize(same);
   return same;

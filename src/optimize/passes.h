@@ -4,8 +4,10 @@
 
 namespace anadrome {
 
-/// Replaces calls by their bodies, nested ones too. Regions of a body are fresh in each place it is put.
-Program inline_calls(const Program& program);
+enum class Inlined { everything, calls };
+/// Replaces calls by their bodies, nested ones too, and, where everything is inlined, checkpoints and functions with rules of their
+/// own. Regions of a body are fresh in each place it is put.
+Program inline_calls(const Program& program, Inlined which = Inlined::everything);
 /// Drops equations whose results nobody needs.
 Program dead_code(const Program& program);
 /// Computes equal equations of the same region once.

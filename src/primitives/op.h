@@ -174,5 +174,12 @@ Arrays call(const CallAttr& body, std::span<const Array> operands);
 Arrays scan(const ScanAttr& loop, std::span<const Array> operands);
 Arrays cond(const CondAttr& branches, std::span<const Array> operands);
 Arrays while_loop(const WhileAttr& loop, std::span<const Array> operands);
+Arrays custom_jvp(const CustomJvpAttr& function, std::span<const Array> operands);
+Arrays custom_vjp(const CustomVjpAttr& function, std::span<const Array> operands);
+Arrays custom_linear(const CustomLinearAttr& function, std::span<const Array> operands);
+Arrays checkpoint(const CheckpointAttr& body, std::span<const Array> operands);
+Array checkpoint_name(const Array& x, std::string_view name);
+/// x, where the bool `holds`; else the run throws RunError with `message`.
+Array require(const Array& holds, const Array& x, std::string_view message);
 
 }  // namespace anadrome::op

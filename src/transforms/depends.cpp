@@ -1,8 +1,11 @@
 // Forward propagation of marks. Sub-programs are memoised by (program, marks), so nested calls cost linear time.
 #include "transforms/depends.h"
 
+#include <algorithm>
+
 #include "primitives/prims.h"
 #include "transforms/memo.h"
+#include "transforms/sub_programs.h"
 
 namespace anadrome {
 namespace {
@@ -69,7 +72,9 @@ Mask cond_marks(const CondAttr& a, const Mask& in, DependsOptions options) {
 
 /// The results that are marked, of an equation with marked operands or programs inside.
 Mask result_marks(const Equation& e, const Mask& in, DependsOptions options) {
-  if (e.prim == &prim::call) return output_marks(e.as<CallAttr>().body.program, in, options);
+  if (e.prim == &prim::call || e.prim == &prim::checkpoint) return output_marks(called(e).body->program, in, options);
+  if (e.prim == &prim::custom_jvp || e.prim == &prim::custom_vjp)  // their rules decide, not their functions
+    return Mask(e.results.size(), std::find(in.begin(), in.end(), 1) != in.end());
   if (e.prim == &prim::scan) return scan_marks(e.as<ScanAttr>(), in, options);
   if (e.prim == &prim::while_loop) return while_marks(e.as<WhileAttr>(), in, options);
   if (e.prim == &prim::cond) return cond_marks(e.as<CondAttr>(), in, options);

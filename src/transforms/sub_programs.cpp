@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "core/eval.h"
+#include "primitives/prims.h"
 #include "transforms/memo.h"
 
 namespace anadrome {
@@ -48,6 +49,27 @@ ProgramPtr reordered(const Program& program, std::span<const std::size_t> inputs
   for (std::size_t i : inputs) out.inputs.push_back(program.inputs[i]);
   for (std::size_t i : outputs) out.outputs.push_back(program.outputs[i]);
   return intern(std::move(out));
+}
+
+Called called(const Equation& e) {
+  const auto count = [](std::int64_t n) { return static_cast<std::size_t>(n); };
+  if (e.prim == &prim::call) return {&e.as<CallAttr>().body};
+  if (e.prim == &prim::checkpoint) return {&e.as<CheckpointAttr>().body};
+  if (e.prim == &prim::custom_jvp) {
+    const auto& a = e.as<CustomJvpAttr>();
+    return {&a.function, count(a.function_consts), count(a.tangents_consts)};
+  }
+  if (e.prim == &prim::custom_vjp) {
+    const auto& a = e.as<CustomVjpAttr>();
+    return {&a.function, count(a.function_consts), count(a.forward_consts + a.backward_consts)};
+  }
+  return {};
+}
+
+Arrays called_operands(const Called& c, std::span<const Array> operands) {
+  Arrays out(operands.begin(), operands.begin() + static_cast<std::ptrdiff_t>(c.consts));
+  append(out, operands.subspan(c.consts + c.rules));
+  return out;
 }
 
 Cost program_cost(const ProgramPtr& program) {

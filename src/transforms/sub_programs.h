@@ -26,6 +26,18 @@ void store(const Array& value, const Type& type, void* to);
 /// The program with its inputs and outputs (by number) in another order, interned.
 ProgramPtr reordered(const Program& program, std::span<const std::size_t> inputs, std::span<const std::size_t> outputs);
 
+/// The program that gives the results of an equation which holds several, or derivative rules beside it: call, checkpoint,
+/// custom_jvp, custom_vjp. Its arguments are the operands but those of [consts, consts + rules). Null for other equations.
+struct Called {
+  const SubProgram* body = nullptr;
+  std::size_t consts = 0, rules = 0;
+  explicit operator bool() const { return body != nullptr; }
+  std::size_t operand(std::size_t argument) const { return argument < consts ? argument : argument + rules; }
+};
+Called called(const Equation& e);
+/// Of the operands of such an equation, those that are its arguments.
+Arrays called_operands(const Called& c, std::span<const Array> operands);
+
 /// The cost of a program run once. Memoised.
 Cost program_cost(const ProgramPtr& program);
 

@@ -103,7 +103,8 @@ template <class Zero> Arrays joint_loop(const JvpIn& in, const Parts& p, const M
   const WhileAttr attr{{intern(std::move(condition)), p.attr.condition.sources},
                        {reordered(*joint->program, inputs, outputs), p.attr.body.sources},
                        p.attr.condition_consts,
-                       static_cast<std::int64_t>(body_consts)};
+                       static_cast<std::int64_t>(body_consts),
+                       p.attr.max_steps};
   const Arrays r = op::while_loop(attr, operands);
   Arrays out(r.begin(), r.begin() + static_cast<std::ptrdiff_t>(p.carries()));
   append(out, spread(instantiate, part(r, p.carries(), r.size())));
@@ -115,10 +116,35 @@ Arrays while_jvp(const JvpIn& in) {
   return joint_loop(in, p, active_operands(p, in.t), [](const Type& type) { return op::zeros(type); });
 }
 
-/// The linear part runs the loop again, with the values beside the tangents: how many values it would have to keep is not
-/// known. It has no transpose.
+/// A scan that goes through the steps there can be; those that the condition no longer allows keep the carries.
+ScanAttr as_scan(const Parts& p) {
+  const std::vector<Type> types = argument_types(*p.attr.body);
+  const SourceTable* lines = p.attr.body.sources.get();
+  const ProgramPtr stay = build_program("stay", types, nullptr, [&](const Arrays& x) { return Arrays(x.begin() + static_cast<std::ptrdiff_t>(p.body_consts), x.end()); });
+  std::vector<Type> all = argument_types(*p.attr.condition);
+  all.insert(all.begin() + static_cast<std::ptrdiff_t>(p.condition_consts), types.begin(), types.begin() + static_cast<std::ptrdiff_t>(p.body_consts));
+  const ProgramPtr step = build_program("while_loop", all, p.attr.body.sources, [&](const Arrays& in) {
+    const std::span<const Array> x(in);
+    Arrays test(x.begin(), x.begin() + static_cast<std::ptrdiff_t>(p.condition_consts));
+    append(test, x.subspan(p.first()));
+    const Array goes_on = inline_program(*p.attr.condition, {}, test, lines)[0];
+    Arrays operands{op::convert(goes_on, DType::i32)};
+    append(operands, x.subspan(p.condition_consts));
+    return op::cond({{{stay, nullptr}, p.attr.body}}, operands);
+  });
+  return {{step, p.attr.body.sources}, p.attr.max_steps, static_cast<std::int64_t>(p.first()), static_cast<std::int64_t>(p.carries()), false};
+}
+
+/// Without a limit the linear part runs the loop again, with the values beside the tangents, since how many values it would have
+/// to keep is not known: it has no transpose.
 LinearizeOut while_linearize(const JvpIn& in) {
   const Parts p(in.eqn);
+  if (p.attr.max_steps >= 0) {
+    Equation loop = in.eqn;
+    loop.prim = &prim::scan;
+    loop.attrs = as_scan(p);
+    return prim::scan.linearize({loop, in.in, in.out, in.x, {}, in.t});
+  }
   LinearizeOut out;
   out.y = op::while_loop(p.attr, in.x);
   const Arrays joint = joint_loop(in, p, active_operands(p, in.t), [](const Type& type) { return op::zero_tangent(type); });
@@ -127,8 +153,7 @@ LinearizeOut while_linearize(const JvpIn& in) {
 }
 
 constexpr const char* no_reverse =
-    "reverse mode does not know how many steps to undo. Use scan, or fori_loop with numbers as bounds, for at most as many steps as are needed; "
-    "cond leaves out those that are too many";
+    "reverse mode does not know how many steps to undo. Give while_loop the option .max_steps, or use fori_loop with numbers as bounds, or scan";
 
 // ---- batching
 
@@ -184,7 +209,7 @@ BatchOut while_batch(const BatchIn& in) {
     operands.push_back(carry_axis(k) == unbatched ? in.x[p.first() + k] : in.front_dense(p.first() + k));
   BatchOut out;
   out.y = op::while_loop({{new_condition, p.attr.condition.sources}, {new_body, p.attr.body.sources}, p.attr.condition_consts,
-                          static_cast<std::int64_t>(own + p.body_consts)},
+                          static_cast<std::int64_t>(own + p.body_consts), p.attr.max_steps},
                          operands);
   out.axis.assign(body_axis.begin() + static_cast<std::ptrdiff_t>(p.body_consts), body_axis.end());
   return out;

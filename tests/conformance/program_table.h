@@ -51,5 +51,7 @@ void add_models(ProgramTable& table);
 void add_loops(ProgramTable& table);
 void add_conditionals(ProgramTable& table);
 void add_loop_models(ProgramTable& table);
+void add_custom(ProgramTable& table);
+void add_rewinding(ProgramTable& table);
 
 }  // namespace anadrome::conformance

@@ -11,15 +11,11 @@ namespace anadrome::conformance {
 
 namespace {
 
-/// Programs that need custom rules, references, convolution, linear algebra or complex numbers.
+/// Programs that need references, convolution, linear algebra or complex numbers.
 const std::set<std::string>& skipped_programs() {
   static const std::set<std::string> names{
-      "custom_jvp_log1pexp", "custom_jvp_nondiff_and_trees", "custom_vjp_clip_gradient",
-      "custom_vjp_rule_is_used", "custom_vjp_vmap", "custom_vjp_forward_mode_rejected",
-      "custom_vjp_symbolic_zeros", "implicit_newton", "fixed_point_implicit", "checkpoint_policies",
-      "checkpoint_scan_body", "complex_conventions", "refs_internal", "refs_scan_accumulate",
-      "refs_side_effect_of_jit", "momentum_residual_net", "leapfrog_net", "convolutional_net",
-      "gaussian_process", "spectral_energy"};
+      "complex_conventions", "spectral_energy", "convolutional_net", "gaussian_process",
+      "refs_internal", "refs_scan_accumulate", "refs_side_effect_of_jit"};
   return names;
 }
 
@@ -38,6 +34,8 @@ const ProgramTable& program_table() {
     add_loops(result);
     add_conditionals(result);
     add_loop_models(result);
+    add_custom(result);
+    add_rewinding(result);
     return result;
   }();
   return table;

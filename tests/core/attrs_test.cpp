@@ -86,6 +86,10 @@ void fill(DType& field) {
 void fill(IndexMode& field) {
   field = IndexMode::fill_or_drop;
 }
+void fill(Save& field) {
+  field = Save::dots;
+}
+void fill(LateRuleRef&) {}  // a rule that is not recorded yet has no text
 void fill(Ints& field) {
   field = {3, -1, 4, 1, 5, 9};
 }

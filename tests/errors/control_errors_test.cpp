@@ -94,8 +94,8 @@ TEST(WhileLoopErrors, TheConditionIsASingleBool) {
 
 TEST(WhileLoopErrors, ThereIsNoReverseDerivative) {
   const auto f = [](const Array& x) { return while_loop(x, [](const Array& v) { return v < 9; }, [](const Array& v) { return v * 2; }); };
-  const std::vector<std::string> parts{"while_loop has no transpose rule: reverse mode does not know how many steps to undo. Use scan, or fori_loop "
-                                       "with numbers as bounds", line(__LINE__ - 2)};
+  const std::vector<std::string> parts{"while_loop has no transpose rule: reverse mode does not know how many steps to undo. Give while_loop "
+                                       "the option .max_steps, or use fori_loop with numbers as bounds", line(__LINE__ - 2)};
   expect_error<RuleError>([&] { return grad(f)(one); }, parts, [&] { return jacfwd(f)(one); });
   expect_error<RuleError>([&] { return jit(grad(f))(one); }, parts, [&] { return jit(jacfwd(f))(one); });
   const auto in_a_scan = [&](const Array& x) {

@@ -50,7 +50,7 @@ Arrays chosen(const Array& index, const std::vector<Function>& branches, A opera
 Arrays looped(const Function& condition, const Function& body, A init) {
   const Recorded test = recorded(condition, init), step = recorded(body, init);
   const WhileAttr attr{test.program, step.program, static_cast<std::int64_t>(test.captures.size()),
-                       static_cast<std::int64_t>(step.captures.size())};
+                       static_cast<std::int64_t>(step.captures.size()), -1};
   return op::while_loop(attr, joined(joined(test.captures, step.captures), init));
 }
 
