@@ -6,6 +6,7 @@
 #include "anadrome/custom.h"
 #include "anadrome/dtype.h"
 #include "anadrome/error.h"
+#include "anadrome/implicit.h"
 #include "anadrome/jit.h"
 #include "anadrome/ops.h"
 #include "anadrome/program.h"

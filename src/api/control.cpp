@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "anadrome/ops/shape.h"
+#include "api/captures.h"
 #include "api/operand.h"
 #include "api/prepare.h"
 #include "api/unrolled_scan.h"
@@ -71,7 +72,7 @@ std::int64_t length_of(const Arrays& xs, std::size_t first, const ScanOptions& o
   return length;
 }
 
-Arrays joined(std::initializer_list<std::reference_wrapper<const Arrays>> lists) {
+Arrays joined(std::initializer_list<Arrays> lists) {
   Arrays out;
   for (const Arrays& l : lists) out.insert(out.end(), l.begin(), l.end());
   return out;
@@ -134,8 +135,6 @@ Arrays cond(const Array& index, const std::vector<Function>& branches, const Arr
   std::vector<Recording> recorded;
   for (const Function& f : branches) recorded.push_back(record(context.name, f, types));
   const std::vector<Type> want = recorded[0].program->output_types();
-  Arrays all{op::convert(index, DType::i32)};
-  all.insert(all.end(), operands.begin(), operands.end());
   for (std::size_t b = 0; b < recorded.size(); ++b) {
     const std::vector<Type> got = recorded[b].program->output_types();
     for (std::size_t k = 0; k < std::max(got.size(), want.size()); ++k) {
@@ -145,27 +144,9 @@ Arrays cond(const Array& index, const std::vector<Function>& branches, const Arr
                       " in branch " + std::to_string(b) + (context.name == "cond" ? " (branch 0 is taken where the predicate is false)" : "") +
                       ". Convert, or reshape, in one of them." + at(context));
     }
-    all.insert(all.end(), recorded[b].captures.begin(), recorded[b].captures.end());
   }
-  // Every branch takes the operands and what any of them captures.
-  CondAttr attr;
-  for (const Recording& r : recorded) {
-    Program p = *r.program;
-    std::vector<VarId> inputs = p.inputs;
-    for (const Recording& other : recorded)
-      for (VarId v : other.program->captures) {
-        if (&other == &r) {
-          inputs.push_back(v);
-          continue;
-        }
-        p.types.push_back(other.program->types[v]);
-        inputs.push_back(static_cast<VarId>(p.types.size() - 1));
-      }
-    p.captures.clear();
-    p.inputs = std::move(inputs);
-    attr.branches.push_back({intern(std::move(p)), r.program->sources});
-  }
-  return run(prim::cond, all, attr, context);
+  const SharedCaptures shared = with_shared_captures(recorded);
+  return run(prim::cond, joined({{op::convert(index, DType::i32)}, shared.captures, operands}), CondAttr{shared.programs}, context);
 }
 
 namespace {

@@ -182,7 +182,19 @@ struct CheckpointAttr {
   Save save;
   std::vector<std::string> names;
 };
-struct NameAttr {  // checkpoint_name
+/// The root x of `function`(consts, x), found by `solver`(consts, start). Operands: the consts, then the start. The two others take
+/// consts, root and a right side, and solve the linear system of the derivative of the function in x, or its transpose.
+struct CustomRootAttr {
+  SubProgram function, solver, tangent_solver, transposed_solver;
+  std::int64_t consts;
+};
+/// The x with `matvec`(consts, x) = b, found by `solve`(consts, b). Operands: the consts, then b; the two others are of the
+/// transposed map.
+struct LinearSolveAttr {
+  SubProgram matvec, transposed, solve, transposed_solve;
+  std::int64_t consts;
+};
+struct NameAttr {  // checkpoint_name; require: the message
   std::string name;
 };
 
@@ -190,7 +202,8 @@ using AttrsVariant =
     std::variant<NoAttrs, AxesAttr, AxisAttr, CumulativeAttr, PermutationAttr, ShapeAttr, BroadcastAttr, SliceAttr,
                  WindowSliceAttr, PadAttr, IotaAttr, IdentityAttr, TypeAttr, PrecisionAttr, IntegerPowAttr, DotAttr,
                  GatherAttr, ScatterAttr, SortAttr, TopKAttr, ReduceWindowAttr, CollectiveAttr, CallAttr, ScanAttr,
-                 CondAttr, WhileAttr, CustomJvpAttr, CustomVjpAttr, CustomLinearAttr, CheckpointAttr, NameAttr>;
+                 CondAttr, WhileAttr, CustomJvpAttr, CustomVjpAttr, CustomLinearAttr, CheckpointAttr,
+                 CustomRootAttr, LinearSolveAttr, NameAttr>;
 
 struct AttrsBox {
   AttrsVariant value;

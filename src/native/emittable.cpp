@@ -87,6 +87,8 @@ constexpr std::array reasons = {
     KernelReason{&prim::custom_linear, "", gone},
     KernelReason{&prim::checkpoint, "", gone},
     KernelReason{&prim::checkpoint_name, "", gone},
+    KernelReason{&prim::custom_root, "", gone},
+    KernelReason{&prim::linear_solve, "", gone},
     KernelReason{&prim::require, "", "ends the run where its condition does not hold"},
     KernelReason{&prim::dynamic_slice, computed_starts, copies},
     KernelReason{&prim::dynamic_update_slice, computed_starts, copies},

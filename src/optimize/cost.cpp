@@ -7,6 +7,7 @@
 #include <unordered_map>
 
 #include "primitives/prims.h"
+#include "transforms/sub_programs.h"
 
 namespace anadrome {
 namespace {
@@ -47,8 +48,9 @@ void add(CostAnalysis& total, const CostAnalysis& body, double times) {
   }
 }
 
-/// The programs of an equation that its cost counts: all, but of a cond the dearest branch.
+/// The programs of an equation that its cost counts: all, but of a cond the dearest branch, and no derivative rules.
 std::vector<const CostAnalysis*> counted(const Equation& e, const Known& known) {
+  if (const Called c = called(e)) return {&known.at(c.body->program.get())};
   std::vector<const CostAnalysis*> out;
   for (const SubProgram* sub : sub_programs(e.attrs)) out.push_back(&known.at(sub->program.get()));
   if (e.prim != &prim::cond) return out;

@@ -179,6 +179,8 @@ Arrays custom_vjp(const CustomVjpAttr& function, std::span<const Array> operands
 Arrays custom_linear(const CustomLinearAttr& function, std::span<const Array> operands);
 Arrays checkpoint(const CheckpointAttr& body, std::span<const Array> operands);
 Array checkpoint_name(const Array& x, std::string_view name);
+Arrays custom_root(const CustomRootAttr& root, std::span<const Array> operands);
+Arrays linear_solve(const LinearSolveAttr& system, std::span<const Array> operands);
 /// x, where the bool `holds`; else the run throws RunError with `message`.
 Array require(const Array& holds, const Array& x, std::string_view message);
 

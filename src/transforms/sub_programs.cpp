@@ -55,6 +55,8 @@ Called called(const Equation& e) {
   const auto count = [](std::int64_t n) { return static_cast<std::size_t>(n); };
   if (e.prim == &prim::call) return {&e.as<CallAttr>().body};
   if (e.prim == &prim::checkpoint) return {&e.as<CheckpointAttr>().body};
+  if (e.prim == &prim::custom_root) return {&e.as<CustomRootAttr>().solver};
+  if (e.prim == &prim::linear_solve) return {&e.as<LinearSolveAttr>().solve};
   if (e.prim == &prim::custom_jvp) {
     const auto& a = e.as<CustomJvpAttr>();
     return {&a.function, count(a.function_consts), count(a.tangents_consts)};

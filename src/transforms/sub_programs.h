@@ -27,7 +27,7 @@ void store(const Array& value, const Type& type, void* to);
 ProgramPtr reordered(const Program& program, std::span<const std::size_t> inputs, std::span<const std::size_t> outputs);
 
 /// The program that gives the results of an equation which holds several, or derivative rules beside it: call, checkpoint,
-/// custom_jvp, custom_vjp. Its arguments are the operands but those of [consts, consts + rules). Null for other equations.
+/// custom_jvp, custom_vjp, custom_root, linear_solve. Its arguments are the operands but those of [consts, consts + rules). Null for other equations.
 struct Called {
   const SubProgram* body = nullptr;
   std::size_t consts = 0, rules = 0;
