@@ -18,6 +18,7 @@
 #include "optimize/offsets.h"
 #include "optimize/passes.h"
 #include "optimize/plan.h"
+#include "optimize/row_blocks.h"
 #include "primitives/prims.h"
 
 namespace anadrome {
@@ -400,8 +401,7 @@ void NativeExecutable::run_into(std::span<const Array* const> arguments, std::sp
 
 namespace {
 
-std::shared_ptr<const RawExecutable> compile_fused(const Program& program, const OptimizeOptions& options, std::span<const bool> donated) {
-  Program optimized = optimize(program, options);
+std::shared_ptr<const RawExecutable> compile_fused(Program optimized, const OptimizeOptions& options, std::span<const bool> donated) {
   const auto can_loop = [](const Program& body) { return make_loop_nest(body, vector_bytes()).has_value(); };
   Fused steps = with_added_products(fuse(optimized, {.can_emit = can_emit, .can_loop = can_loop, .donated = donated}));
   steps = blocks::grouped(std::move(steps), vector_bytes(), num_threads());
@@ -412,12 +412,13 @@ std::shared_ptr<const RawExecutable> compile_fused(const Program& program, const
 
 std::shared_ptr<const Executable> compile_native(const Program& program, const CompileOptions& options,
                                                  std::span<const bool> donated) {
-  return compile_fused(program, {options.structured_tangents}, donated);
+  const OptimizeOptions passes{options.structured_tangents};
+  return compile_fused(with_row_blocks(optimize(program, passes), passes, num_threads()), passes, donated);
 }
 
 std::shared_ptr<const RawExecutable> compile_raw(const Program& program, const OptimizeOptions& options,
                                                  std::span<const bool> donated) {
-  return compile_fused(program, options, donated);
+  return compile_fused(optimize(program, options), options, donated);
 }
 
 std::shared_ptr<const Executable> compile_precompiled(const Program& program, const CompileOptions& options,

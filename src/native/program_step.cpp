@@ -7,7 +7,9 @@
 
 #include "anadrome/threads.h"
 #include "native/backend.h"
+#include "native/pool.h"
 #include "optimize/offsets.h"
+#include "optimize/row_blocks.h"
 #include "primitives/prims.h"
 #include "transforms/memo.h"
 
@@ -197,6 +199,86 @@ class Scan final : public ProgramStep {
   std::vector<std::size_t> slices_;  // bytes of a slice, of operands, then of results
 };
 
+/// Blocks of rows: each thread takes a part of them, one after another, and adds to sums of its own. The first thread adds to the
+/// results; the others' are added to those in the order of the threads.
+class RowBlocks final : public ProgramStep {
+ public:
+  RowBlocks(const Program& p, const Equation& e, const OptimizeOptions& options)
+      : attr_(e.as<ScanAttr>()), operands_(e.operands.size()), consts_(static_cast<std::size_t>(attr_.consts)), results_(e.results.size()),
+        threads_(std::min<std::int64_t>(num_threads(), attr_.length)), compiled_(attr_.body.program, options, consts_, static_cast<std::size_t>(attr_.carries)),
+        body_(compiled_.program(), operands_, results_, pieces_), arena_(pieces_.add(body_.program->arena_bytes())) {
+    for (std::size_t k = 0; k < static_cast<std::size_t>(attr_.carries); ++k) sums_.push_back({p.type(e.results[k]), pieces_.add(p.type(e.results[k]).bytes()), 0});
+    for (Sum& s : sums_) s.other = compiled_.in_place(static_cast<std::size_t>(&s - sums_.data())) ? 0 : pieces_.add(s.type.bytes());
+    const auto slice = [&](const Type& type) { return type.bytes() / static_cast<std::size_t>(attr_.length); };
+    for (std::size_t i = consts_ + sums_.size(); i < operands_; ++i) slices_.push_back(slice(p.type(e.operands[i])));
+    for (std::size_t k = sums_.size(); k < results_; ++k) slices_.push_back(slice(p.type(e.results[k])));
+  }
+  std::size_t scratch_bytes() const override { return pieces_.bytes() * static_cast<std::size_t>(threads_); }
+
+  void run(void* const* pointers, char* scratch) const override {
+    parallel_for(threads_, [&](std::int64_t thread) { run_part(thread, pointers, scratch + static_cast<std::size_t>(thread) * pieces_.bytes()); });
+    for (std::int64_t thread = 1; thread < threads_; ++thread)
+      for (std::size_t k = 0; k < sums_.size(); ++k)
+        add(sums_[k].type, scratch + static_cast<std::size_t>(thread) * pieces_.bytes() + sums_[k].own, pointers[operands_ + k]);
+  }
+  std::string text(std::size_t& kernel) const override {
+    return indented(std::to_string(attr_.length) + " blocks of rows on " + std::to_string(threads_) + " threads", body_.program->text_from(kernel));
+  }
+  void add_kernels(std::vector<KernelPtr>& kernels) const override { body_.program->add_kernels(kernels); }
+
+ private:
+  struct Sum {
+    Type type;
+    std::size_t own, other;  // offsets: of a thread's sum, and of the place it changes with where it is not made in place
+  };
+
+  void run_part(std::int64_t thread, void* const* pointers, char* scratch) const {
+    const auto at = [&](std::size_t i) { return static_cast<char*>(pointers[i]); };
+    const std::int64_t begin = thread * attr_.length / threads_, end = (thread + 1) * attr_.length / threads_;
+    char** table = body_.at(scratch);
+    body_.prepare(scratch, scratch + arena_);
+    for (std::size_t i = 0; i < operands_; ++i) table[i] = at(i);
+    for (std::size_t k = sums_.size(); k < results_; ++k) table[operands_ + k] = at(operands_ + k);
+    const auto entry = [&](std::size_t i) { const std::size_t x = consts_ + sums_.size() + i; return x < operands_ ? x : x + sums_.size(); };
+    for (std::size_t i = 0; i < slices_.size(); ++i) table[entry(i)] += begin * static_cast<std::int64_t>(slices_[i]);
+    for (std::size_t k = 0; k < sums_.size(); ++k) start_sum(k, thread == 0 ? at(operands_ + k) : scratch + sums_[k].own, thread == 0 ? at(consts_ + k) : nullptr, table);
+    for (std::int64_t block = begin; block < end; ++block) {
+      for (std::size_t k = 0; k < sums_.size(); ++k)
+        if (!compiled_.in_place(k)) table[operands_ + k] = scratch + sums_[k].other;
+      body_.run(scratch);
+      for (std::size_t k = 0; k < sums_.size(); ++k)
+        if (!compiled_.in_place(k)) copy(table[consts_ + k], table[operands_ + k], sums_[k].type.bytes());
+      for (std::size_t i = 0; i < slices_.size(); ++i) table[entry(i)] += static_cast<std::int64_t>(slices_[i]);
+    }
+  }
+  void start_sum(std::size_t k, char* place, const char* from, char** table) const {
+    if (from) copy(place, from, sums_[k].type.bytes());
+    else std::memset(place, 0, sums_[k].type.bytes());
+    table[consts_ + k] = table[operands_ + k] = place;
+  }
+  template <class T> static void add_as(std::int64_t n, const char* from, char* to) {
+    parallel_ranges(n, 0.3, [&](std::int64_t begin, std::int64_t end) {
+      const T* x = reinterpret_cast<const T*>(from);
+      T* y = reinterpret_cast<T*>(to);
+      for (std::int64_t i = begin; i < end; ++i) y[i] += x[i];
+    });
+  }
+  static void add(const Type& type, const char* from, void* to) {
+    if (type.dtype == DType::f32) add_as<float>(type.elements(), from, static_cast<char*>(to));
+    else add_as<double>(type.elements(), from, static_cast<char*>(to));
+  }
+
+  ScanAttr attr_;
+  std::size_t operands_, consts_, results_;
+  std::int64_t threads_;
+  LoopBody compiled_;
+  Pieces pieces_;  // of one thread
+  Runner body_;
+  std::size_t arena_;
+  std::vector<Sum> sums_;
+  std::vector<std::size_t> slices_;  // bytes of a block, of operands, then of results
+};
+
 class While final : public ProgramStep {
  public:
   While(const Program& p, const Equation& e, const OptimizeOptions& options)
@@ -294,6 +376,7 @@ class Cond final : public ProgramStep {
 
 std::unique_ptr<const ProgramStep> program_step(const Program& program, const Equation& e, const OptimizeOptions& options) {
   if (e.prim == &prim::scan) return std::make_unique<Scan>(program, e, options);
+  if (e.prim == &row_blocks) return std::make_unique<RowBlocks>(program, e, options);
   if (e.prim == &prim::while_loop) return std::make_unique<While>(program, e, options);
   if (e.prim == &prim::cond) return std::make_unique<Cond>(e, options);
   return nullptr;

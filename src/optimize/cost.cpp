@@ -6,6 +6,7 @@
 #include <ostream>
 #include <unordered_map>
 
+#include "optimize/row_blocks.h"
 #include "primitives/prims.h"
 #include "transforms/sub_programs.h"
 
@@ -64,7 +65,8 @@ std::vector<const CostAnalysis*> counted(const Equation& e, const Known& known) 
 CostAnalysis count(const Program& program, const Known& known) {
   CostAnalysis total;
   for (const Equation& e : program.equations) {
-    const double times = e.prim == &prim::scan ? static_cast<double>(e.as<ScanAttr>().length) : 1;
+    const bool loop = e.prim == &prim::scan || e.prim == &row_blocks;
+    const double times = loop ? static_cast<double>(e.as<ScanAttr>().length) : 1;
     const auto bodies = counted(e, known);
     if (bodies.empty()) add(total, std::string(e.prim->name), equation_cost(program, e));
     for (const CostAnalysis* body : bodies) add(total, *body, times);

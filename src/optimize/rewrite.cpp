@@ -65,6 +65,17 @@ Atom Rewriter::emit(const Prim& prim, const Attrs& attrs, std::span<const Atom> 
   return Atom::variable(id);
 }
 
+std::vector<Atom> Rewriter::emit_all(Equation e, std::span<const Type> results) {
+  std::vector<Atom> out;
+  for (const Type& t : results) {
+    const VarId id = new_var(t, static_cast<std::int64_t>(to_.equations.size()));
+    e.results.push_back(id);
+    out.push_back(Atom::variable(id));
+  }
+  to_.equations.push_back(std::move(e));
+  return out;
+}
+
 Atom Rewriter::reshape(const Atom& x, const Shape& shape) {
   if (type(x).shape == shape) return x;
   if (!x.is_var()) return broadcast(x, shape, {});

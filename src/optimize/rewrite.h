@@ -29,6 +29,8 @@ class Rewriter {
   Atom emit(const Prim& prim, const Attrs& attrs, std::initializer_list<Atom> operands) {
     return emit(prim, attrs, std::span<const Atom>(operands.begin(), operands.size()));
   }
+  /// Appends an equation with results of these types; its operands are atoms of the new program.
+  std::vector<Atom> emit_all(Equation e, std::span<const Type> results);
   // Movement; nothing is emitted where nothing moves.
   Atom reshape(const Atom& x, const Shape& shape);
   Atom transpose(const Atom& x, const Ints& perm);
