@@ -69,7 +69,7 @@ class Region {
     for (const Atom& a : p_.outputs) note(a);
   }
 
-  /// Rows enter and leave along axis 0, sums are of a float dtype that loses nothing by adding up, and nothing else leaves.
+  /// Sums are of a float dtype that loses nothing by adding up, and nothing leaves but them and rows.
   bool fits() const { return fits_; }
   bool inside(std::size_t equation) const { return inside_[equation] != 0; }
   bool is_after(const Equation& e) const {
@@ -107,7 +107,6 @@ class Region {
       if (!a.is_var() || made[a.var] || starts_sum(equation, i)) continue;
       auto& list = kinds_.kind(scope_, a.var) == RowKind::row ? rows_in_ : plain_;
       if (std::find(list.begin(), list.end(), a.var) == list.end()) list.push_back(a.var);
-      if (&list == &rows_in_) fits_ &= kinds_.axis(scope_, a.var) == 0;
     }
     // A sum that nobody reads is added to all the same.
     for (VarId v : e.results)
@@ -118,7 +117,6 @@ class Region {
     switch (kinds_.kind(scope_, v)) {
       case RowKind::row:
         rows_out_.push_back(v);
-        fits_ &= kinds_.axis(scope_, v) == 0;
         break;
       case RowKind::sum:
         sums_.push_back(v);
@@ -152,11 +150,24 @@ class Blocked {
   }
 
  private:
-  /// Rows as blocks of rows, and back.
-  Shape in_blocks(const Type& type) const {
-    Shape out = type.shape;
-    out[0] = size_;
-    out.insert(0, rows_ / size_);
+  /// The axis of the rows, in two: of blocks, and of the rows of each.
+  Shape split(VarId v) const {
+    Shape out = p_.type(v).shape;
+    const auto k = static_cast<std::size_t>(kinds_.axis(scope_, v));
+    out[k] = size_;
+    out.insert(k, rows_ / size_);
+    return out;
+  }
+  /// The permutation that takes the axis of the blocks to the front, or back from there.
+  Ints to_front(VarId v, bool back) const {
+    const int k = kinds_.axis(scope_, v);
+    Ints out;
+    for (int i = 0; i <= p_.type(v).rank(); ++i) out.push_back(back ? (i < k ? i + 1 : i == k ? 0 : i) : i == 0 ? k : i <= k ? i - 1 : i);
+    return out;
+  }
+  Type in_blocks(VarId v) const {
+    Type out = shrinker_.type(scope_, v);
+    out.shape.insert(0, rows_ / size_);
     return out;
   }
 
@@ -171,14 +182,14 @@ class Blocked {
       const auto start = region_.start(v);
       e.operands.push_back(start ? to_[*start] : to_.broadcast(Atom::number(Literal::of(0, type.dtype)), type.shape, {}));
     }
-    for (VarId v : region_.rows_in()) e.operands.push_back(to_.reshape(to_[Atom::variable(v)], in_blocks(p_.type(v))));
+    for (VarId v : region_.rows_in()) e.operands.push_back(to_.transpose(to_.reshape(to_[Atom::variable(v)], split(v)), to_front(v, false)));
     std::vector<Type> types;
     for (VarId v : region_.sums()) types.push_back(p_.type(v));
-    for (VarId v : region_.rows_out()) types.push_back({p_.type(v).dtype, in_blocks(p_.type(v)), false});
+    for (VarId v : region_.rows_out()) types.push_back(in_blocks(v));
     const std::vector<Atom> results = to_.emit_all(std::move(e), types);
     std::size_t next = 0;
     for (VarId v : region_.sums()) to_.replace(v, results[next++]);
-    for (VarId v : region_.rows_out()) to_.replace(v, to_.reshape(results[next++], p_.type(v).shape));
+    for (VarId v : region_.rows_out()) to_.replace(v, to_.reshape(to_.transpose(results[next++], to_front(v, true)), p_.type(v).shape));
   }
 
   /// One block: plain values, sums so far, rows, to the sums and rows.
