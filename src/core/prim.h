@@ -124,6 +124,9 @@ class Accumulator {
   virtual void add(const Array& cotangent) = 0;
   /// A contribution to a part: `update(base)` returns `base` with the part added, which happens in place.
   virtual void add_into(const std::function<Array(const Array& base)>& update) = 0;
+  /// The sum so far, zeros before the first contribution, and another in its place: for rules that go on adding to several.
+  virtual Array so_far() const = 0;
+  virtual void replace(const Array& sum) = 0;
 };
 
 /// A linear equation to be transposed. acc[i] is null where operand i is known; then x[i] holds its value.

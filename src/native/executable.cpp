@@ -48,6 +48,8 @@ struct Copy {
   std::size_t bytes;
 };
 
+int threads_of(const OptimizeOptions& options) { return options.threads > 0 ? options.threads : num_threads(); }
+
 constexpr std::size_t inline_bases = 48;
 constexpr std::size_t inline_operands = 64;
 
@@ -56,7 +58,7 @@ class NativeExecutable final : public RawExecutable {
   /// `program` is what was optimised, `steps` the same with loop kernels (or `program` itself).
   NativeExecutable(Program program, Fused steps, const OptimizeOptions& options, std::span<const bool> donated)
       : optimized_(std::move(program)), program_(std::move(steps.program)), members_(std::move(steps.members)),
-        kernels_(compiled(program_)), blocked_(blocked()), programs_(with_programs(program_, options)), products_(planned(program_, !members_.empty())), plan_(plan_memory(program_, donated, needs())), arguments_(plan_.written.size()) {
+        threads_(threads_of(options)), kernels_(compiled(program_)), blocked_(blocked()), programs_(with_programs(program_, options)), products_(planned(program_, !members_.empty())), plan_(plan_memory(program_, donated, needs())), arguments_(plan_.written.size()) {
     for (std::size_t i = 0; i < program_.equations.size(); ++i)
       if (!plan_.elided[i]) add_step(i);
     for (const Plan::Copy& c : plan_.copies)
@@ -122,7 +124,7 @@ class NativeExecutable final : public RawExecutable {
   Program optimized_;
   Program program_;                 // what runs: equations are steps
   std::vector<std::vector<std::uint32_t>> members_;  // by step: equations of optimized_; empty without fusion
-  int threads_ = num_threads();     // that products and blocks have scratch memory for
+  int threads_;                     // that products and blocks have scratch memory for
   std::vector<KernelPtr> kernels_;  // in the order of for_each_step; null where it is no loop kernel
   std::vector<std::size_t> first_step_;  // by equation: in kernels_
   std::vector<std::optional<blocks::BlockedSteps>> blocked_;  // by equation
@@ -221,7 +223,7 @@ std::vector<StepNeeds> NativeExecutable::needs() const {
   std::vector<StepNeeds> out(program_.equations.size());
   for (std::size_t i = 0; i < out.size(); ++i) {
     if (const CompiledKernel* k = kernel(i)) out[i] = {kernel_scratch_bytes(*k), k->nest.overlaps && !k->nest.stores_once};
-    else if (programs_[i]) out[i].scratch = programs_[i]->scratch_bytes();
+    else if (programs_[i]) out[i] = {programs_[i]->scratch_bytes(), false, programs_[i]->over()};
     else if (blocked_[i]) out[i] = {blocked_[i]->scratch_bytes(), false, blocked_[i]->plan().over};
     else if (products_[i]) out[i].scratch = products_[i]->scratch_bytes(threads_);
   }
@@ -404,7 +406,7 @@ namespace {
 std::shared_ptr<const RawExecutable> compile_fused(Program optimized, const OptimizeOptions& options, std::span<const bool> donated) {
   const auto can_loop = [](const Program& body) { return make_loop_nest(body, vector_bytes()).has_value(); };
   Fused steps = with_added_products(fuse(optimized, {.can_emit = can_emit, .can_loop = can_loop, .donated = donated}));
-  steps = blocks::grouped(std::move(steps), vector_bytes(), num_threads());
+  steps = blocks::grouped(std::move(steps), vector_bytes(), threads_of(options));
   return std::make_shared<NativeExecutable>(std::move(optimized), std::move(steps), options, donated);
 }
 
@@ -413,7 +415,7 @@ std::shared_ptr<const RawExecutable> compile_fused(Program optimized, const Opti
 std::shared_ptr<const Executable> compile_native(const Program& program, const CompileOptions& options,
                                                  std::span<const bool> donated) {
   const OptimizeOptions passes{options.structured_tangents};
-  return compile_fused(with_row_blocks(optimize(program, passes), passes, num_threads()), passes, donated);
+  return compile_fused(with_row_blocks(optimize(program, passes), passes, threads_of(passes)), passes, donated);
 }
 
 std::shared_ptr<const RawExecutable> compile_raw(const Program& program, const OptimizeOptions& options,

@@ -21,7 +21,7 @@ using Raw = std::shared_ptr<const RawExecutable>;
 /// compile_raw, memoised: a loop tries how its body runs best, and so does each loop inside it.
 Raw compiled(const ProgramPtr& program, const OptimizeOptions& options, std::span<const bool> donated = {}) {
   constexpr std::int64_t raw = 2;  // beside other executables of the program
-  std::vector<std::int64_t> key{raw, options.structured_tangents, num_threads()};
+  std::vector<std::int64_t> key{raw, options.structured_tangents, options.threads, num_threads()};
   key.insert(key.end(), donated.begin(), donated.end());
   return Memo::instance().get<RawExecutable>(
       program, MemoKind::executable, key, [&] { return compile_raw(*program, options, donated); },
@@ -94,6 +94,13 @@ class LoopBody {
   }
   const Raw& program() const { return program_; }
   bool in_place(std::size_t carry) const { return in_place_[carry] != 0; }
+  /// The carries that are updated in place, which may begin in their results; they are operands from `first` on.
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> over(std::size_t first) const {
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> out;
+    for (std::size_t k = 0; k < in_place_.size(); ++k)
+      if (in_place_[k]) out.emplace_back(first + k, k);
+    return out;
+  }
 
  private:
   /// Takes back the memory of carries that no update, or another result, is made in. True where there are some.
@@ -145,6 +152,7 @@ class Scan final : public ProgramStep {
     for (std::size_t k = carries_.size(); k < results_; ++k) slices_.push_back(slice(p.type(e.results[k])));
   }
   std::size_t scratch_bytes() const override { return pieces_.bytes(); }
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> over() const override { return compiled_.over(consts_); }
 
   void run(void* const* pointers, char* scratch) const override {
     const auto at = [&](std::size_t i) { return static_cast<char*>(pointers[i]); };
@@ -205,21 +213,32 @@ class RowBlocks final : public ProgramStep {
  public:
   RowBlocks(const Program& p, const Equation& e, const OptimizeOptions& options)
       : attr_(e.as<ScanAttr>()), operands_(e.operands.size()), consts_(static_cast<std::size_t>(attr_.consts)), results_(e.results.size()),
-        threads_(std::min<std::int64_t>(num_threads(), attr_.length)), compiled_(attr_.body.program, options, consts_, static_cast<std::size_t>(attr_.carries)),
+        threads_(std::min<std::int64_t>(options.threads ? options.threads : num_threads(), attr_.length)),
+        compiled_(attr_.body.program, {options.structured_tangents, 1}, consts_, static_cast<std::size_t>(attr_.carries)),
         body_(compiled_.program(), operands_, results_, pieces_), arena_(pieces_.add(body_.program->arena_bytes())) {
-    for (std::size_t k = 0; k < static_cast<std::size_t>(attr_.carries); ++k) sums_.push_back({p.type(e.results[k]), pieces_.add(p.type(e.results[k]).bytes()), 0});
-    for (Sum& s : sums_) s.other = compiled_.in_place(static_cast<std::size_t>(&s - sums_.data())) ? 0 : pieces_.add(s.type.bytes());
+    for (std::size_t k = 0; k < static_cast<std::size_t>(attr_.carries); ++k) {
+      const Type& type = p.type(e.results[k]);
+      sums_.push_back({type, own_.add(type.bytes()), compiled_.in_place(k) ? 0 : pieces_.add(type.bytes())});
+    }
     const auto slice = [&](const Type& type) { return type.bytes() / static_cast<std::size_t>(attr_.length); };
     for (std::size_t i = consts_ + sums_.size(); i < operands_; ++i) slices_.push_back(slice(p.type(e.operands[i])));
     for (std::size_t k = sums_.size(); k < results_; ++k) slices_.push_back(slice(p.type(e.results[k])));
   }
-  std::size_t scratch_bytes() const override { return pieces_.bytes() * static_cast<std::size_t>(threads_); }
+  std::size_t scratch_bytes() const override {
+    const auto threads = static_cast<std::size_t>(threads_);
+    return pieces_.bytes() * threads + own_.bytes() * (threads - 1);
+  }
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> over() const override { return compiled_.over(consts_); }
 
   void run(void* const* pointers, char* scratch) const override {
-    parallel_for(threads_, [&](std::int64_t thread) { run_part(thread, pointers, scratch + static_cast<std::size_t>(thread) * pieces_.bytes()); });
+    const auto sums = [&](std::int64_t thread) {  // of the threads but the first
+      return scratch + pieces_.bytes() * static_cast<std::size_t>(threads_) + own_.bytes() * static_cast<std::size_t>(thread - 1);
+    };
+    parallel_for(threads_, [&](std::int64_t thread) {
+      run_part(thread, pointers, scratch + static_cast<std::size_t>(thread) * pieces_.bytes(), thread == 0 ? nullptr : sums(thread));
+    });
     for (std::int64_t thread = 1; thread < threads_; ++thread)
-      for (std::size_t k = 0; k < sums_.size(); ++k)
-        add(sums_[k].type, scratch + static_cast<std::size_t>(thread) * pieces_.bytes() + sums_[k].own, pointers[operands_ + k]);
+      for (std::size_t k = 0; k < sums_.size(); ++k) add(sums_[k].type, sums(thread) + sums_[k].own, pointers[operands_ + k]);
   }
   std::string text(std::size_t& kernel) const override {
     return indented(std::to_string(attr_.length) + " blocks of rows on " + std::to_string(threads_) + " threads", body_.program->text_from(kernel));
@@ -229,10 +248,11 @@ class RowBlocks final : public ProgramStep {
  private:
   struct Sum {
     Type type;
-    std::size_t own, other;  // offsets: of a thread's sum, and of the place it changes with where it is not made in place
+    std::size_t own, other;  // offsets: among a thread's sums, and of the place it changes with where it is not made in place
   };
 
-  void run_part(std::int64_t thread, void* const* pointers, char* scratch) const {
+  /// `sums`: where the sums of a thread are that does not add to the results.
+  void run_part(std::int64_t thread, void* const* pointers, char* scratch, char* sums) const {
     const auto at = [&](std::size_t i) { return static_cast<char*>(pointers[i]); };
     const std::int64_t begin = thread * attr_.length / threads_, end = (thread + 1) * attr_.length / threads_;
     char** table = body_.at(scratch);
@@ -241,7 +261,7 @@ class RowBlocks final : public ProgramStep {
     for (std::size_t k = sums_.size(); k < results_; ++k) table[operands_ + k] = at(operands_ + k);
     const auto entry = [&](std::size_t i) { const std::size_t x = consts_ + sums_.size() + i; return x < operands_ ? x : x + sums_.size(); };
     for (std::size_t i = 0; i < slices_.size(); ++i) table[entry(i)] += begin * static_cast<std::int64_t>(slices_[i]);
-    for (std::size_t k = 0; k < sums_.size(); ++k) start_sum(k, thread == 0 ? at(operands_ + k) : scratch + sums_[k].own, thread == 0 ? at(consts_ + k) : nullptr, table);
+    for (std::size_t k = 0; k < sums_.size(); ++k) start_sum(k, sums ? sums + sums_[k].own : at(operands_ + k), sums ? nullptr : at(consts_ + k), table);
     for (std::int64_t block = begin; block < end; ++block) {
       for (std::size_t k = 0; k < sums_.size(); ++k)
         if (!compiled_.in_place(k)) table[operands_ + k] = scratch + sums_[k].other;
@@ -272,7 +292,7 @@ class RowBlocks final : public ProgramStep {
   std::size_t operands_, consts_, results_;
   std::int64_t threads_;
   LoopBody compiled_;
-  Pieces pieces_;  // of one thread
+  Pieces pieces_, own_;  // of one thread; its sums
   Runner body_;
   std::size_t arena_;
   std::vector<Sum> sums_;
@@ -288,6 +308,7 @@ class While final : public ProgramStep {
         body_(compiled_.program(), body_consts_ + carries_.size(), carries_.size(), pieces_),
         arena_(pieces_.add(std::max(condition_.program->arena_bytes(), body_.program->arena_bytes()))) {}
   std::size_t scratch_bytes() const override { return pieces_.bytes(); }
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> over() const override { return compiled_.over(condition_consts_ + body_consts_); }
 
   void run(void* const* pointers, char* scratch) const override {
     const auto at = [&](std::size_t i) { return static_cast<char*>(pointers[i]); };

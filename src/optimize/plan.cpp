@@ -138,11 +138,11 @@ class Planner {
     const StepNeeds* needs = static_cast<std::size_t>(i) < needs_.size() ? &needs_[static_cast<std::size_t>(i)] : nullptr;
     if (needs && needs->apart) return;
     const auto kernel = [&](std::size_t k, std::size_t j) { return may_overwrite(*e.as<CallAttr>().body, k, j); };
-    const auto blocks = [&](std::size_t k, std::size_t j) {
-      return needs && std::find(needs->over.begin(), needs->over.end(), std::pair(static_cast<std::uint32_t>(k), static_cast<std::uint32_t>(j))) != needs->over.end();
+    const auto stated = [&](std::size_t k, std::size_t j) {
+      return std::find(needs->over.begin(), needs->over.end(), std::pair(static_cast<std::uint32_t>(k), static_cast<std::uint32_t>(j))) != needs->over.end();
     };
     if (e.prim == &loop_kernel) put_results_over(i, e, kernel);
-    else if (e.prim == &blocked_steps) put_results_over(i, e, blocks);
+    else if (needs && !needs->over.empty()) put_results_over(i, e, stated);
     else if (const Atom* over = overwritten(i, e)) put_over(e.results[0], *over);
   }
 

@@ -44,6 +44,8 @@ class Sum final : public Accumulator {
     if (!wanted_) return;
     sum_ = update(sum_.defined() ? sum_ : op::zeros(type_));
   }
+  Array so_far() const override { return sum_.defined() ? sum_ : op::zeros(type_); }
+  void replace(const Array& sum) override { sum_ = sum; }
   const Array& sum() const { return sum_; }
 
  private:
@@ -64,7 +66,9 @@ class Backward {
       for (VarId r : p.equations[k].results) producer_[r] = k;
   }
 
-  Arrays run(std::span<const Array> ct) {
+  Arrays run(std::span<const Array> ct, std::span<const Array> start) {
+    for (std::size_t i = 0; i < start.size(); ++i)
+      if (start[i].defined()) accumulator(args_[i])->replace(start[i]);
     for (std::size_t i = 0; i < ct.size(); ++i) {
       const Atom& a = p_.outputs[i];
       if (ct[i].defined() && a.is_var() && linear_[a.var]) accumulator(a.var)->add(ct[i]);
@@ -160,7 +164,7 @@ class Backward {
 };
 
 std::shared_ptr<const BackwardProgram> make_backward(const ProgramPtr& program, const Mask& linear, const Mask& wanted,
-                                                     const Mask& given) {
+                                                     const Mask& given, const Mask& started) {
   auto out = std::make_shared<BackwardProgram>();
   const std::vector<Type> types = argument_types(*program);
   std::vector<Type> inputs;
@@ -168,15 +172,19 @@ std::shared_ptr<const BackwardProgram> make_backward(const ProgramPtr& program, 
     if (!linear[i]) inputs.push_back(types[i]);
   for (std::size_t i = 0; i < given.size(); ++i)
     if (given[i]) inputs.push_back(program->type(program->outputs[i]));
+  for (std::size_t i = 0; i < started.size(); ++i)
+    if (started[i]) inputs.push_back(types[i]);
   out->program = build_program("backward", inputs, program->sources, [&](const Arrays& in) {
-    Arrays known(types.size()), ct(given.size());
+    Arrays known(types.size()), ct(given.size()), start(started.size());
     std::size_t next = 0;
     for (std::size_t i = 0; i < types.size(); ++i)
       if (!linear[i]) known[i] = in[next++];
     for (std::size_t i = 0; i < given.size(); ++i)
       if (given[i]) ct[i] = in[next++];
+    for (std::size_t i = 0; i < started.size(); ++i)
+      if (started[i]) start[i] = in[next++];
     Arrays outputs;
-    for (const Array& g : backward(*program, linear, wanted, known, ct)) {
+    for (const Array& g : backward(*program, linear, wanted, known, ct, start)) {
       out->reached.push_back(g.defined());
       if (g.defined()) outputs.push_back(g);
     }
@@ -188,17 +196,18 @@ std::shared_ptr<const BackwardProgram> make_backward(const ProgramPtr& program, 
 }  // namespace
 
 Arrays backward(const Program& program, const Mask& linear, const Mask& wanted, std::span<const Array> known,
-                std::span<const Array> ct) {
-  return Backward(program, linear, wanted, known).run(ct);
+                std::span<const Array> ct, std::span<const Array> start) {
+  return Backward(program, linear, wanted, known).run(ct, start);
 }
 
 std::shared_ptr<const BackwardProgram> backward_program(const ProgramPtr& program, const Mask& linear,
-                                                        const Mask& wanted, const Mask& given) {
+                                                        const Mask& wanted, const Mask& given, const Mask& started) {
   std::vector<std::int64_t> key(linear.begin(), linear.end());
   key.insert(key.end(), wanted.begin(), wanted.end());
   key.insert(key.end(), given.begin(), given.end());
+  key.insert(key.end(), started.begin(), started.end());
   return Memo::instance().get<BackwardProgram>(
-      program, MemoKind::backward, key, [&] { return make_backward(program, linear, wanted, given); },
+      program, MemoKind::backward, key, [&] { return make_backward(program, linear, wanted, given, started); },
       [](const BackwardProgram& r) { return program_bytes(*r.program); });
 }
 

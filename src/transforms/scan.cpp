@@ -274,7 +274,13 @@ void scan_transpose(const TransposeIn& in) {
                       "them is read from arrays instead.");
   }
   for (std::size_t k = p.carries; k < p.results; ++k) given[k] = in.ct[k].defined();
-  const auto back = backward_program(p.body(), linear, wanted, given);
+  const auto plain = backward_program(p.body(), linear, wanted, given);
+  Mask started(p.operands, 0);  // constants, whose sums the loop carries
+  for (std::size_t i = 0; i < p.consts; ++i) started[i] = plain->reached[i];
+  const auto back = backward_program(p.body(), linear, wanted, given, started);
+
+  // The loop goes on adding to what constants have gathered, to each once: one may stand for several operands.
+  const auto goes_on = [&](std::size_t i) { return std::find(in.acc.begin(), in.acc.begin() + static_cast<std::ptrdiff_t>(i), in.acc[i]) == in.acc.begin() + static_cast<std::ptrdiff_t>(i); };
 
   // The body of the backward loop. Constants: known ones. Carries: cotangents of the carries, sums for the linear
   // constants. Slices: known ones, cotangents of slices.
@@ -286,7 +292,7 @@ void scan_transpose(const TransposeIn& in) {
   const std::size_t known_consts = types.size();
   for (std::size_t k = 0; k < p.carries; ++k) add(in.ct[k].defined() ? in.ct[k] : op::zeros(in.out[k]), in.out[k]);
   for (std::size_t i = 0; i < p.consts; ++i)
-    if (back->reached[i]) add(op::zeros(in.in[i]), in.in[i]);
+    if (back->reached[i]) add(goes_on(i) ? in.acc[i]->so_far() : op::zeros(in.in[i]), in.in[i]);
   const std::size_t carries = types.size() - known_consts;
   for (std::size_t i = p.slices(); i < p.operands; ++i)
     if (!linear[i]) add(in.x[i], slice_of(in.in[i]));
@@ -301,12 +307,12 @@ void scan_transpose(const TransposeIn& in) {
     append(known, part(all, slices, slices + known_slices));
     append(known, part(all, known_consts, sums));
     append(known, all.subspan(slices + known_slices));
+    append(known, part(all, sums, slices));
     const Arrays g = spread(back->reached, inline_program(*back->program, {}, known, p.attr.body.sources.get()));
     Arrays out;
     for (std::size_t k = 0; k < p.carries; ++k) out.push_back(g[p.consts + k].defined() ? g[p.consts + k] : op::zeros(in.out[k]));
-    std::size_t next = sums;
     for (std::size_t i = 0; i < p.consts; ++i)
-      if (g[i].defined()) out.push_back(op::add(x[next++], g[i]));
+      if (g[i].defined()) out.push_back(g[i]);
     for (std::size_t i = p.slices(); i < p.operands; ++i)
       if (g[i].defined()) out.push_back(g[i]);
     return out;
@@ -314,11 +320,14 @@ void scan_transpose(const TransposeIn& in) {
   ScanAttr attr = attributes(p.attr, build_program("backward", types, p.attr.body.sources, body), known_consts, carries);
   attr.reverse = !p.attr.reverse;
   const Arrays r = op::scan(attr, operands);
+  std::size_t next = p.carries;
+  for (std::size_t i = 0; i < p.consts; ++i) {
+    if (!back->reached[i]) continue;
+    if (goes_on(i)) in.acc[i]->replace(r[next++]);
+    else in.acc[i]->add(r[next++]);
+  }
   for (std::size_t k = 0; k < p.carries; ++k)
     if (in.wants(p.consts + k)) in.acc[p.consts + k]->add(r[k]);
-  std::size_t next = p.carries;
-  for (std::size_t i = 0; i < p.consts; ++i)
-    if (back->reached[i]) in.acc[i]->add(r[next++]);
   for (std::size_t i = p.slices(); i < p.operands; ++i)
     if (back->reached[i]) in.acc[i]->add(r[next++]);
 }

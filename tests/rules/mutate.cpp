@@ -74,6 +74,8 @@ class WrongAccumulator final : public Accumulator {
   void add_into(const std::function<Array(const Array&)>& update) override {
     if (wants()) real_->add(wrong(update(op::zeros(type_))));
   }
+  Array so_far() const override { return op::zeros(type_); }
+  void replace(const Array& sum) override { real_->add(wrong(sum)); }
 
  private:
   Accumulator* real_;
