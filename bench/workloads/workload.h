@@ -117,5 +117,6 @@ std::vector<Workload> networks();
 std::vector<Workload> jacobians();
 std::vector<Workload> mixtures();
 std::vector<Workload> bundles();
+std::vector<Workload> loops();
 
 }  // namespace workloads

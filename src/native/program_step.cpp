@@ -7,6 +7,7 @@
 
 #include "anadrome/threads.h"
 #include "native/backend.h"
+#include "native/step_loop.h"
 #include "optimize/offsets.h"
 #include "primitives/prims.h"
 #include "transforms/memo.h"
@@ -19,7 +20,7 @@ using Raw = std::shared_ptr<const RawExecutable>;
 /// compile_raw, memoised: a loop tries how its body runs best, and so does each loop inside it.
 Raw compiled(const ProgramPtr& program, const OptimizeOptions& options, std::span<const bool> donated = {}) {
   constexpr std::int64_t raw = 2;  // beside other executables of the program
-  std::vector<std::int64_t> key{raw, options.structured_tangents, num_threads()};
+  std::vector<std::int64_t> key{raw, options.structured_tangents, options.loops_as_kernels, num_threads()};
   key.insert(key.end(), donated.begin(), donated.end());
   return Memo::instance().get<RawExecutable>(
       program, MemoKind::executable, key, [&] { return compile_raw(*program, options, donated); },
@@ -293,7 +294,10 @@ class Cond final : public ProgramStep {
 }  // namespace
 
 std::unique_ptr<const ProgramStep> program_step(const Program& program, const Equation& e, const OptimizeOptions& options) {
-  if (e.prim == &prim::scan) return std::make_unique<Scan>(program, e, options);
+  if (e.prim == &prim::scan) {
+    auto one = one_kernel_scan(program, e, options);
+    return one ? std::move(one) : std::make_unique<Scan>(program, e, options);
+  }
   if (e.prim == &prim::while_loop) return std::make_unique<While>(program, e, options);
   if (e.prim == &prim::cond) return std::make_unique<Cond>(e, options);
   return nullptr;
