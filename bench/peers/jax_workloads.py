@@ -116,6 +116,38 @@ def mlp_mid(draw):
     return mlp(draw, [256, 512, 512, 10], 256)
 
 
+# ---- loops of a few operations a step
+
+def pendulums(steps):
+    def f(angles):
+        def step(state, _):
+            x, v = state
+            v = v + 0.001 * (-jnp.sin(x) - 0.1 * v)
+            return (x + 0.001 * v, v), None
+        return jax.lax.scan(step, (angles, jnp.zeros_like(angles)), None, length=steps)[0][0].sum()
+    return f
+
+
+@workload(repeats=3)
+def scan_fwd_1(draw):
+    return pendulums(1_000_000), draw("angles", 1, scale=0, shift=1)
+
+
+@workload(repeats=3)
+def scan_fwd_64(draw):
+    return pendulums(1_000_000), draw("angles", 64, scale=0, shift=1)
+
+
+@workload(repeats=3)
+def scan_grad_1(draw):
+    return jax.grad(pendulums(100_000)), draw("angles", 1, scale=0, shift=1)
+
+
+@workload(repeats=3)
+def scan_grad_64(draw):
+    return jax.grad(pendulums(100_000)), draw("angles", 64, scale=0, shift=1)
+
+
 # ---- Jacobians
 
 def layer(draw, n=256):

@@ -23,7 +23,7 @@ std::vector<Workload> all_workloads() {
   std::vector<Workload> all;
   for (const auto& group :
        {workloads::small_calls(), workloads::long_arrays(), workloads::long_programs(), workloads::networks(),
-        workloads::jacobians(), workloads::mixtures(), workloads::bundles(), workloads::rewinding()})
+        workloads::loops(), workloads::jacobians(), workloads::mixtures(), workloads::bundles(), workloads::rewinding()})
     all.insert(all.end(), group.begin(), group.end());
   return all;
 }

@@ -119,5 +119,6 @@ std::vector<Workload> rewinding();
 std::vector<Workload> jacobians();
 std::vector<Workload> mixtures();
 std::vector<Workload> bundles();
+std::vector<Workload> loops();
 
 }  // namespace workloads

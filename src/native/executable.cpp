@@ -18,6 +18,7 @@
 #include "optimize/offsets.h"
 #include "optimize/passes.h"
 #include "optimize/plan.h"
+#include "optimize/reads_first.h"
 #include "optimize/row_blocks.h"
 #include "primitives/prims.h"
 
@@ -405,7 +406,7 @@ namespace {
 
 std::shared_ptr<const RawExecutable> compile_fused(Program optimized, const OptimizeOptions& options, std::span<const bool> donated) {
   const auto can_loop = [](const Program& body) { return make_loop_nest(body, vector_bytes()).has_value(); };
-  Fused steps = with_added_products(fuse(optimized, {.can_emit = can_emit, .can_loop = can_loop, .donated = donated}));
+  Fused steps = with_reads_first(with_added_products(fuse(optimized, {.can_emit = can_emit, .can_loop = can_loop, .donated = donated})));
   steps = blocks::grouped(std::move(steps), vector_bytes(), threads_of(options));
   return std::make_shared<NativeExecutable>(std::move(optimized), std::move(steps), options, donated);
 }

@@ -11,10 +11,14 @@ namespace anadrome {
 /// Keeps machine code in memory.
 class KernelCode;
 
+struct StepLoop;  // native/step_loop.h
+
 struct CompiledKernel {
   /// Runs [begin, end) of the loop nest.ranged(). Pointers: arguments of the body, then results.
   void (*run)(char* const* pointers, std::int64_t begin, std::int64_t end) = nullptr;
   LoopNest nest;
+  /// Set for the kernel of a whole loop: then `run` takes 0 and the number of steps, and there is no nest.
+  std::shared_ptr<const StepLoop> steps;
   double item_nanoseconds = 0;  // estimate for one index of the loop nest.ranged()
   ProgramPtr body;
   std::string name;
@@ -27,7 +31,8 @@ using KernelPtr = std::shared_ptr<const CompiledKernel>;
 int vector_bytes();
 
 /// The kernels of the bodies (interned programs), in their order; those that the process has not met before are
-/// compiled together. Safe to call from several threads. Throws CompileError where a body has no nest of loops.
+/// compiled together. A body of one scan (native/step_loop.h) gives the kernel of that loop. Safe to call from several
+/// threads. Throws CompileError where a body has no nest of loops.
 std::vector<KernelPtr> compile_kernels(std::span<const ProgramPtr> bodies);
 
 /// The LLVM text of a kernel.

@@ -8,6 +8,7 @@
 #include "anadrome/threads.h"
 #include "native/backend.h"
 #include "native/pool.h"
+#include "native/step_loop.h"
 #include "optimize/offsets.h"
 #include "optimize/row_blocks.h"
 #include "primitives/prims.h"
@@ -21,7 +22,7 @@ using Raw = std::shared_ptr<const RawExecutable>;
 /// compile_raw, memoised: a loop tries how its body runs best, and so does each loop inside it.
 Raw compiled(const ProgramPtr& program, const OptimizeOptions& options, std::span<const bool> donated = {}) {
   constexpr std::int64_t raw = 2;  // beside other executables of the program
-  std::vector<std::int64_t> key{raw, options.structured_tangents, options.threads, num_threads()};
+  std::vector<std::int64_t> key{raw, options.structured_tangents, options.threads, options.loops_as_kernels, num_threads()};
   key.insert(key.end(), donated.begin(), donated.end());
   return Memo::instance().get<RawExecutable>(
       program, MemoKind::executable, key, [&] { return compile_raw(*program, options, donated); },
@@ -207,6 +208,11 @@ class Scan final : public ProgramStep {
   std::vector<std::size_t> slices_;  // bytes of a slice, of operands, then of results
 };
 
+OptimizeOptions on_one_thread(OptimizeOptions options) {
+  options.threads = 1;
+  return options;
+}
+
 /// Blocks of rows: each thread takes a part of them, one after another, and adds to sums of its own. The first thread adds to the
 /// results; the others' are added to those in the order of the threads.
 class RowBlocks final : public ProgramStep {
@@ -214,7 +220,7 @@ class RowBlocks final : public ProgramStep {
   RowBlocks(const Program& p, const Equation& e, const OptimizeOptions& options)
       : attr_(e.as<ScanAttr>()), operands_(e.operands.size()), consts_(static_cast<std::size_t>(attr_.consts)), results_(e.results.size()),
         threads_(std::min<std::int64_t>(options.threads ? options.threads : num_threads(), attr_.length)),
-        compiled_(attr_.body.program, {options.structured_tangents, 1}, consts_, static_cast<std::size_t>(attr_.carries)),
+        compiled_(attr_.body.program, on_one_thread(options), consts_, static_cast<std::size_t>(attr_.carries)),
         body_(compiled_.program(), operands_, results_, pieces_), arena_(pieces_.add(body_.program->arena_bytes())) {
     for (std::size_t k = 0; k < static_cast<std::size_t>(attr_.carries); ++k) {
       const Type& type = p.type(e.results[k]);
@@ -396,7 +402,10 @@ class Cond final : public ProgramStep {
 }  // namespace
 
 std::unique_ptr<const ProgramStep> program_step(const Program& program, const Equation& e, const OptimizeOptions& options) {
-  if (e.prim == &prim::scan) return std::make_unique<Scan>(program, e, options);
+  if (e.prim == &prim::scan) {
+    auto one = one_kernel_scan(program, e, options);
+    return one ? std::move(one) : std::make_unique<Scan>(program, e, options);
+  }
   if (e.prim == &row_blocks) return std::make_unique<RowBlocks>(program, e, options);
   if (e.prim == &prim::while_loop) return std::make_unique<While>(program, e, options);
   if (e.prim == &prim::cond) return std::make_unique<Cond>(e, options);

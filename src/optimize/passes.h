@@ -26,6 +26,7 @@ Program hoist_invariants(const Program& program);
 struct OptimizeOptions {
   bool structured_tangents = true;
   int threads = 0;  // that runs may use; 0: as many as there are
+  bool loops_as_kernels = true;  // of the native backend: small loops are one kernel each
 };
 /// All passes, until nothing changes.
 Program optimize(const Program& program, const OptimizeOptions& options = {});

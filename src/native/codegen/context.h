@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "native/loop_nest.h"
+#include "native/step_loop.h"
 
 namespace anadrome::codegen {
 
@@ -90,9 +91,29 @@ llvm::Value* to_memory(llvm::IRBuilder<>& build, llvm::Value* x, DType dtype);
 /// The result rounded to the dtype that it is stored in (16-bit floats are computed in float).
 llvm::Value* rounded(llvm::IRBuilder<>& build, llvm::Value* x, DType dtype);
 
+/// An empty kernel: void name(char** pointers, int64, int64).
+llvm::Function* declare_kernel(llvm::Module& module, const std::string& name);
 /// Writes the kernel `name` of a body into the module: void name(char** pointers, int64 begin, int64 end), which runs
 /// [begin, end) of the loop nest.ranged(). Pointers: arguments of the body, then results (or partial sums).
 void emit_kernel(llvm::Module& module, Symbols& symbols, const Program& body, const LoopNest& nest,
                  const std::string& name);
+/// Writes the kernel of a loop, a program of one scan: void name(char** pointers, int64 zero, int64 steps). Pointers:
+/// operands of the scan, then results.
+void emit_step_loop(llvm::Module& module, Symbols& symbols, const Program& program, const StepLoop& loop,
+                    const std::string& name);
+
+/// sin(x), or cos(x), as instructions, with the bits of the functions that are called elsewhere: for floats alone, and
+/// has_sine_cosine must hold.
+struct Angle {
+  enum Wanted { sine, cosine, both };
+  /// |x|, as the bits of a float, up to which sin(x) is x and, where it is wanted, cos(x) is 1.
+  static std::uint32_t tiny(Wanted wanted);
+  /// |x| up to which no multiple of pi needs to be taken away.
+  static std::uint32_t near(Wanted wanted);
+  /// |x| up to which `emit` is right.
+  static std::uint32_t far();
+  /// Sine and cosine, of which one that is not wanted is null. Where |x| is not near, angles must be `reduced`.
+  static std::pair<llvm::Value*, llvm::Value*> emit(llvm::IRBuilder<>& build, Wanted wanted, llvm::Value* x, bool reduced);
+};
 
 }  // namespace anadrome::codegen

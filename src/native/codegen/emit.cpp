@@ -18,7 +18,7 @@ class Emitter {
  public:
   Emitter(llvm::Module& module, Symbols& symbols, const Program& body, const LoopNest& nest, const std::string& name)
       : module_(module), body_(body), nest_(nest), build_(module.getContext()),
-        function_(declare(name)), evaluator_(module, symbols, body, nest, frame_, build_) {
+        function_(declare_kernel(module, name)), evaluator_(module, symbols, body, nest, frame_, build_) {
     frame_.level_block.push_back(BasicBlock::Create(module.getContext(), "entry", function_));
     frame_.index.resize(nest.loops.size());
     for (std::size_t k = 0; k < nest.roots.size(); ++k) find_elements(k);
@@ -39,17 +39,6 @@ class Emitter {
     DType dtype;
   };
   using Totals = std::vector<Value*>;  // by element of the sums
-
-  llvm::Function* declare(const std::string& name) {
-    llvm::Type* integer = build_.getInt64Ty();
-    auto* type = llvm::FunctionType::get(build_.getVoidTy(), {build_.getPtrTy(), integer, integer}, false);
-    auto* f = llvm::Function::Create(type, llvm::Function::ExternalLinkage, name, module_);
-    f->setDoesNotThrow();
-    const std::string bits = std::to_string(8 * 64);
-    f->addFnAttr("prefer-vector-width", bits);
-    f->addFnAttr("min-legal-vector-width", bits);
-    return f;
-  }
 
   void find_elements(std::size_t k) {
     const NestRoot& r = nest_.roots[k];
@@ -438,6 +427,18 @@ class Emitter {
 };
 
 }  // namespace
+
+llvm::Function* declare_kernel(llvm::Module& module, const std::string& name) {
+  llvm::LLVMContext& context = module.getContext();
+  llvm::Type *pointer = llvm::PointerType::get(context, 0), *integer = llvm::Type::getInt64Ty(context);
+  auto* type = llvm::FunctionType::get(llvm::Type::getVoidTy(context), {pointer, integer, integer}, false);
+  auto* f = llvm::Function::Create(type, llvm::Function::ExternalLinkage, name, module);
+  f->setDoesNotThrow();
+  const std::string bits = std::to_string(8 * 64);
+  f->addFnAttr("prefer-vector-width", bits);
+  f->addFnAttr("min-legal-vector-width", bits);
+  return f;
+}
 
 void emit_kernel(llvm::Module& module, Symbols& symbols, const Program& body, const LoopNest& nest,
                  const std::string& name) {

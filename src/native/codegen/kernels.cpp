@@ -15,6 +15,7 @@
 #include "native/emittable.h"
 #include "native/pool.h"
 #include "native/run_kernel.h"
+#include "native/step_loop.h"
 #include "native/vector_math.h"
 
 namespace anadrome {
@@ -58,6 +59,17 @@ bool has_all(const codegen::Symbols& symbols, std::string_view names) {
   return true;
 }
 
+LoopNest nest_of(const Program& body) {
+  auto nest = make_loop_nest(body, vector_bytes());
+  if (!nest) throw CompileError("code generator: the results of a kernel share no loops.");
+  return std::move(*nest);
+}
+StepLoop steps_of(const Program& body) {
+  const auto steps = make_step_loop(body, vector_bytes());
+  if (!steps) throw CompileError("code generator: the loop cannot be one kernel.");
+  return *steps;
+}
+
 /// What a cached object needs beside its own text: the functions there are, and what all objects depend on.
 struct Environment {
   codegen::Symbols functions = all_functions();
@@ -78,10 +90,12 @@ class Compilation {
   explicit Compilation(std::span<const ProgramPtr> bodies) {
     for (const ProgramPtr& p : bodies) {
       auto k = std::make_shared<CompiledKernel>();
-      auto nest = make_loop_nest(*p, host_.vector_bytes());
-      if (!nest) throw CompileError("code generator: the results of a kernel share no loops.");
-      k->nest = std::move(*nest);
-      k->item_nanoseconds = item_nanoseconds(k->nest);
+      if (is_step_loop(*p)) {
+        k->steps = std::make_shared<const StepLoop>(steps_of(*p));
+      } else {
+        k->nest = nest_of(*p);
+        k->item_nanoseconds = item_nanoseconds(k->nest);
+      }
       k->body = p;
       kernels_.push_back(std::move(k));
     }
@@ -130,7 +144,9 @@ class Compilation {
  private:
   /// The kernels in parts that take about the same time to compile, one for each thread where that is worth while.
   std::vector<std::vector<NewKernel>> shares() const {
-    const auto work = [](const NewKernel& k) { return kernel_work + k->nest.operations * (k->nest.overlaps ? 1 : 2); };
+    const auto work = [](const NewKernel& k) {
+      return kernel_work + (k->steps ? k->steps->operations : k->nest.operations * (k->nest.overlaps ? 1 : 2));
+    };
     double all = 0;
     for (const NewKernel& k : kernels_) all += work(k);
     const auto most = std::min<std::int64_t>(num_threads(), static_cast<std::int64_t>(all / work_of_thread) + 1);
@@ -149,7 +165,10 @@ class Compilation {
   std::string object(std::span<const NewKernel> kernels, codegen::Symbols& symbols) const {
     llvm::LLVMContext context;
     const auto module = host_.module(context);
-    for (const NewKernel& k : kernels) codegen::emit_kernel(*module, symbols, *k->body, k->nest, k->name);
+    for (const NewKernel& k : kernels) {
+      if (k->steps) codegen::emit_step_loop(*module, symbols, *k->body, *k->steps, k->name);
+      else codegen::emit_kernel(*module, symbols, *k->body, k->nest, k->name);
+    }
     return host_.compile(*module);
   }
   std::string cached_object(ObjectCache& cache, const std::string& key, const NewKernel& kernel) {
@@ -230,9 +249,8 @@ std::string kernel_ir(const Program& body) {
   llvm::LLVMContext context;
   const auto module = host.module(context);
   codegen::Symbols symbols;
-  const auto nest = make_loop_nest(body, host.vector_bytes());
-  if (!nest) throw CompileError("kernel_ir: the results of the kernel share no loops.");
-  codegen::emit_kernel(*module, symbols, body, *nest, "kernel");
+  if (is_step_loop(body)) codegen::emit_step_loop(*module, symbols, body, steps_of(body), "kernel");
+  else codegen::emit_kernel(*module, symbols, body, nest_of(body), "kernel");
   std::string out;
   llvm::raw_string_ostream stream(out);
   module->print(stream, nullptr);
