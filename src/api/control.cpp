@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "anadrome/ops/shape.h"
+#include "api/loops.h"
 #include "api/operand.h"
 #include "api/prepare.h"
 #include "primitives/op.h"
@@ -12,25 +13,6 @@
 
 namespace anadrome::functional {
 namespace {
-
-/// Records the equation; outside every recorded function it is compiled and run: a loop is worth it.
-Arrays run(const Prim& prim, const Arrays& operands, const Attrs& attrs, const Context& context) {
-  SetSource at_call(context.source);
-  if (current_scope()) return bind_all(prim, operands, attrs);
-  Builder builder(context.name);
-  Arrays x;
-  for (const Array& a : operands) x.push_back(builder.input(a.type()));
-  ProgramPtr program;
-  {
-    EnterScope scope({&builder});
-    program = intern(ProgramPtr(builder.finish(builder.record(prim, x, attrs)).program));
-  }
-  static constexpr std::int64_t native = 1;
-  auto executable = Memo::instance().get<Executable>(
-      program, MemoKind::executable, {&native, 1}, [&] { return compile(program, {.backend = "native"}); },
-      [](const Executable& e) { return 2 * program_bytes(e.optimized_program()) + 1024; });
-  return executable->run(operands);
-}
 
 /// Throws where an output of a body has another type than the carry that it becomes.
 void check_carries(const Program& body, const Arrays& init, const Context& context) {
@@ -69,7 +51,25 @@ Arrays joined(std::initializer_list<std::reference_wrapper<const Arrays>> lists)
 
 }  // namespace
 
-Arrays scan(const Function& body, const Arrays& init, const Arrays& xs, const ScanOptions& options, const Context& context) {
+Arrays run_loop(const Prim& prim, const Arrays& operands, const Attrs& attrs, const Context& context) {
+  SetSource at_call(context.source);
+  if (current_scope()) return bind_all(prim, operands, attrs);
+  Builder builder(context.name);
+  Arrays x;
+  for (const Array& a : operands) x.push_back(builder.input(a.type()));
+  ProgramPtr program;
+  {
+    EnterScope scope({&builder});
+    program = intern(ProgramPtr(builder.finish(builder.record(prim, x, attrs)).program));
+  }
+  static constexpr std::int64_t native = 1;
+  auto executable = Memo::instance().get<Executable>(
+      program, MemoKind::executable, {&native, 1}, [&] { return compile(program, {.backend = "native"}); },
+      [](const Executable& e) { return 2 * program_bytes(e.optimized_program()) + 1024; });
+  return executable->run(operands);
+}
+
+RecordedScan record_scan(const Function& body, const Arrays& init, const Arrays& xs, const ScanOptions& options, const Context& context) {
   std::vector<Type> types = checked_types(joined({init, xs}), context);
   const std::int64_t length = length_of(xs, init.size(), options, context);
   for (std::size_t i = init.size(); i < types.size(); ++i) types[i].shape.erase(0);
@@ -77,7 +77,12 @@ Arrays scan(const Function& body, const Arrays& init, const Arrays& xs, const Sc
   check_carries(*r.program, init, context);
   const ScanAttr attr{{closed(r.program), r.program->sources}, length, static_cast<std::int64_t>(r.captures.size()),
                       static_cast<std::int64_t>(init.size()), options.reverse};
-  return run(prim::scan, joined({r.captures, init, xs}), attr, context);
+  return {attr, joined({r.captures, init, xs})};
+}
+
+Arrays scan(const Function& body, const Arrays& init, const Arrays& xs, const ScanOptions& options, const Context& context) {
+  const RecordedScan loop = record_scan(body, init, xs, options, context);
+  return run_loop(prim::scan, loop.operands, loop.attr, context);
 }
 
 Array counters(std::int64_t lo, std::int64_t hi, const Context& context) {
@@ -138,7 +143,7 @@ Arrays cond(const Array& index, const std::vector<Function>& branches, const Arr
     p.inputs = std::move(inputs);
     attr.branches.push_back({intern(std::move(p)), r.program->sources});
   }
-  return run(prim::cond, all, attr, context);
+  return run_loop(prim::cond, all, attr, context);
 }
 
 Arrays while_loop(const Function& condition, const Function& body, const Arrays& init, const Context& context) {
@@ -153,7 +158,7 @@ Arrays while_loop(const Function& condition, const Function& body, const Arrays&
                        {closed(step.program), step.program->sources},
                        static_cast<std::int64_t>(test.captures.size()),
                        static_cast<std::int64_t>(step.captures.size())};
-  return run(prim::while_loop, joined({test.captures, step.captures, init}), attr, context);
+  return run_loop(prim::while_loop, joined({test.captures, step.captures, init}), attr, context);
 }
 
 }  // namespace anadrome::functional

@@ -220,7 +220,7 @@ std::vector<StepNeeds> NativeExecutable::needs() const {
   std::vector<StepNeeds> out(program_.equations.size());
   for (std::size_t i = 0; i < out.size(); ++i) {
     if (const CompiledKernel* k = kernel(i)) out[i] = {kernel_scratch_bytes(*k), k->nest.overlaps && !k->nest.stores_once};
-    else if (programs_[i]) out[i].scratch = programs_[i]->scratch_bytes();
+    else if (programs_[i]) out[i] = {programs_[i]->scratch_bytes(), false, programs_[i]->over()};
     else if (blocked_[i]) out[i] = {blocked_[i]->scratch_bytes(), false, blocked_[i]->plan().over};
     else if (products_[i]) out[i].scratch = products_[i]->scratch_bytes(threads_);
   }

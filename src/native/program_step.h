@@ -3,6 +3,8 @@
 #include <cstddef>
 #include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "native/kernels.h"
 #include "optimize/passes.h"
@@ -13,7 +15,9 @@ class ProgramStep {
  public:
   virtual ~ProgramStep() = default;
   virtual std::size_t scratch_bytes() const = 0;
-  /// Pointers: operands, then results, which lie elsewhere. Takes no memory beside `scratch`.
+  /// Operands and the results that may lie over them.
+  virtual std::vector<std::pair<std::uint32_t, std::uint32_t>> over() const { return {}; }
+  /// Pointers: operands, then results, which lie elsewhere but for `over`. Takes no memory beside `scratch`.
   virtual void run(void* const* pointers, char* scratch) const = 0;
   /// What runs, for people, with the schedules of the programs: their kernels are counted on from `kernel`.
   virtual std::string text(std::size_t& kernel) const = 0;

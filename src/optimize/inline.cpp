@@ -7,6 +7,11 @@
 namespace anadrome {
 namespace {
 
+/// The program that an equation is replaced by, or null.
+const SubProgram* body_of(const Equation& e) {
+  return e.prim == &prim::call ? &e.as<CallAttr>().body : replacement(e.attrs);
+}
+
 /// A program in the middle of being copied out.
 struct Open {
   const Program* program;
@@ -34,7 +39,7 @@ class Inliner {
       Open& top = stack_.back();
       if (top.next < top.program->equations.size()) {
         const Equation& e = top.program->equations[top.next++];
-        if (e.prim == &prim::call) open_call(e);
+        if (body_of(e)) open_call(e);
         else append(e);
       } else if (stack_.size() > 1) {
         close_call();
@@ -64,7 +69,7 @@ class Inliner {
   }
 
   void open_call(const Equation& e) {
-    const SubProgram& body = e.as<CallAttr>().body;
+    const SubProgram& body = *body_of(e);
     Open frame{&*body, &e, std::vector<Atom>(body->types.size()), 0, region(e), origin(e), {}, {}};
     const SourceTable* lines = body.sources ? body.sources.get() : body->sources.get();
     if (lines) frame.lines = lines_of(*lines);
@@ -125,7 +130,7 @@ class Inliner {
 
 Program inline_calls(const Program& program) {
   const bool any = std::any_of(program.equations.begin(), program.equations.end(),
-                               [](const Equation& e) { return e.prim == &prim::call; });
+                               [](const Equation& e) { return body_of(e) != nullptr; });
   if (any) return Inliner(program).run();
   Program same = program;
   canonicalize(same);

@@ -142,7 +142,7 @@ class Planner {
       return needs && std::find(needs->over.begin(), needs->over.end(), std::pair(static_cast<std::uint32_t>(k), static_cast<std::uint32_t>(j))) != needs->over.end();
     };
     if (e.prim == &loop_kernel) put_results_over(i, e, kernel);
-    else if (e.prim == &blocked_steps) put_results_over(i, e, blocks);
+    else if (needs && !needs->over.empty()) put_results_over(i, e, blocks);
     else if (const Atom* over = overwritten(i, e)) put_over(e.results[0], *over);
   }
 

@@ -18,7 +18,7 @@ struct Place {
 struct StepNeeds {
   std::optional<std::size_t> scratch;  // bytes of scratch memory; none: what the rule says
   bool apart = false;                  // its results must not lie over its operands
-  /// Of blocked_steps: operands and the results that may lie over them.
+  /// Of blocked_steps and loops: operands and the results that may lie over them.
   std::vector<std::pair<std::uint32_t, std::uint32_t>> over = {};
 };
 

@@ -174,5 +174,14 @@ Arrays call(const CallAttr& body, std::span<const Array> operands);
 Arrays scan(const ScanAttr& loop, std::span<const Array> operands);
 Arrays cond(const CondAttr& branches, std::span<const Array> operands);
 Arrays while_loop(const WhileAttr& loop, std::span<const Array> operands);
+Arrays reversible_scan(const ReversibleScanAttr& loop, std::span<const Array> operands);
+Arrays loop_tangent(const LoopTangentAttr& loop, std::span<const Array> operands);
+Arrays rewound(const RewoundAttr& programs, std::span<const Array> operands);
+/// 1 where the relative error (f32) of a rewind is more than the tolerance or no number, else 0; of a batch, where any is.
+Array rewind_missed(const Array& error, double tolerance);
+/// x, once the figures of a rewound gradient are recorded: its relative error (f32) and the segments run again (i32).
+Array verify_rewind(const Array& error, const Array& reruns, const Array& x, const VerifyRewindAttr& attr);
+/// i32[rows,4]: see primitives/checkpoint_schedule.h.
+Array checkpoint_schedule(std::int64_t length, std::int64_t slots);
 
 }  // namespace anadrome::op

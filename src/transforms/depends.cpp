@@ -70,6 +70,8 @@ Mask cond_marks(const CondAttr& a, const Mask& in, DependsOptions options) {
 /// The results that are marked, of an equation with marked operands or programs inside.
 Mask result_marks(const Equation& e, const Mask& in, DependsOptions options) {
   if (e.prim == &prim::call) return output_marks(e.as<CallAttr>().body.program, in, options);
+  if (e.prim == &prim::rewound) return output_marks(e.as<RewoundAttr>().plain.program, in, options);
+  if (const SubProgram* body = replacement(e.attrs)) return output_marks(body->program, in, options);
   if (e.prim == &prim::scan) return scan_marks(e.as<ScanAttr>(), in, options);
   if (e.prim == &prim::while_loop) return while_marks(e.as<WhileAttr>(), in, options);
   if (e.prim == &prim::cond) return cond_marks(e.as<CondAttr>(), in, options);
