@@ -1,6 +1,7 @@
 // Everything of Anadrome.
 #pragma once
 #include "anadrome/array.h"
+#include "anadrome/budget.h"
 #include "anadrome/compile.h"
 #include "anadrome/control.h"
 #include "anadrome/custom.h"
@@ -11,6 +12,7 @@
 #include "anadrome/ops.h"
 #include "anadrome/program.h"
 #include "anadrome/random.h"
+#include "anadrome/rewind.h"
 #include "anadrome/shape.h"
 #include "anadrome/threads.h"
 #include "anadrome/transform.h"

@@ -32,6 +32,16 @@ class RuleError : public Error {
  public:
   using Error::Error;
 };
+/// A function that cannot be run backwards: an equation loses what it would take.
+class NotInvertible : public Error {
+ public:
+  using Error::Error;
+};
+/// A memory budget that no way of differentiating keeps to.
+class BudgetError : public Error {
+ public:
+  using Error::Error;
+};
 /// A backend that cannot compile a program.
 class CompileError : public Error {
  public:

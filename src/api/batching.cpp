@@ -3,6 +3,7 @@
 #include "primitives/op.h"
 #include "transforms/backward.h"
 #include "transforms/linearize.h"
+#include "transforms/loop_plan.h"
 #include "transforms/memo.h"
 #include "transforms/vmap.h"
 
@@ -185,6 +186,7 @@ Arrays reverse_blocks(const Program& program, const ProgramPtr& shared, const Ar
 ProgramPtr jacobian_program(const ProgramPtr& program, const anadrome::Mask& active, JacobianMode mode) {
   std::vector<std::int64_t> key(active.begin(), active.end());
   key.push_back(static_cast<std::int64_t>(mode));
+  key.push_back(loop_plan_number());
   const auto holder = Memo::instance().get<ProgramPtr>(
       program, MemoKind::jacobian, key,
       [&] {

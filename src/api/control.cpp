@@ -6,6 +6,7 @@
 
 #include "anadrome/ops/shape.h"
 #include "api/captures.h"
+#include "api/loops.h"
 #include "api/operand.h"
 #include "api/prepare.h"
 #include "api/unrolled_scan.h"
@@ -14,25 +15,6 @@
 
 namespace anadrome::functional {
 namespace {
-
-/// Records the equation; outside every recorded function it is compiled and run: a loop is worth it.
-Arrays run(const Prim& prim, const Arrays& operands, const Attrs& attrs, const Context& context) {
-  SetSource at_call(context.source);
-  if (current_scope()) return bind_all(prim, operands, attrs);
-  Builder builder(context.name);
-  Arrays x;
-  for (const Array& a : operands) x.push_back(builder.input(a.type()));
-  ProgramPtr program;
-  {
-    EnterScope scope({&builder});
-    program = intern(ProgramPtr(builder.finish(builder.record(prim, x, attrs)).program));
-  }
-  static constexpr std::int64_t native = 1;
-  auto executable = Memo::instance().get<Executable>(
-      program, MemoKind::executable, {&native, 1}, [&] { return compile(program, {.backend = "native"}); },
-      [](const Executable& e) { return 2 * program_bytes(e.optimized_program()) + 1024; });
-  return executable->run(operands);
-}
 
 /// `f`, which holds a loop, on `x`: recorded in the function being recorded, or run.
 Arrays run_recorded_loop(const Function& f, const Arrays& x, const Context& context) {
@@ -88,9 +70,25 @@ WhileAttr loop_of(const Recording& test, const Recording& step, std::int64_t max
 
 }  // namespace
 
-Arrays scan(const Function& body, const Arrays& init, const Arrays& xs, const ScanOptions& options, const Context& context) {
-  if (options.unroll < 1)
-    throw TypeError(context.name + ": .unroll is " + std::to_string(options.unroll) + "; the body is written out at least once." + at(context));
+Arrays run_loop(const Prim& prim, const Arrays& operands, const Attrs& attrs, const Context& context) {
+  SetSource at_call(context.source);
+  if (current_scope()) return bind_all(prim, operands, attrs);
+  Builder builder(context.name);
+  Arrays x;
+  for (const Array& a : operands) x.push_back(builder.input(a.type()));
+  ProgramPtr program;
+  {
+    EnterScope scope({&builder});
+    program = intern(ProgramPtr(builder.finish(builder.record(prim, x, attrs)).program));
+  }
+  static constexpr std::int64_t native = 1;
+  auto executable = Memo::instance().get<Executable>(
+      program, MemoKind::executable, {&native, 1}, [&] { return compile(program, {.backend = "native"}); },
+      [](const Executable& e) { return 2 * program_bytes(e.optimized_program()) + 1024; });
+  return executable->run(operands);
+}
+
+RecordedScan record_scan(const Function& body, const Arrays& init, const Arrays& xs, const ScanOptions& options, const Context& context) {
   std::vector<Type> types = checked_types(joined({init, xs}), context);
   const std::int64_t length = length_of(xs, init.size(), options, context);
   for (std::size_t i = init.size(); i < types.size(); ++i) types[i].shape.erase(0);
@@ -98,9 +96,15 @@ Arrays scan(const Function& body, const Arrays& init, const Arrays& xs, const Sc
   check_carries(*r.program, init, context);
   const ScanAttr attr{{closed(r.program), r.program->sources}, length, static_cast<std::int64_t>(r.captures.size()),
                       static_cast<std::int64_t>(init.size()), options.reverse};
-  const Arrays operands = joined({r.captures, init, xs});
-  if (options.unroll == 1) return run(prim::scan, operands, attr, context);
-  return run_recorded_loop([&](const Arrays& x) { return unrolled_scan(attr, x, options.unroll); }, operands, context);
+  return {attr, joined({r.captures, init, xs})};
+}
+
+Arrays scan(const Function& body, const Arrays& init, const Arrays& xs, const ScanOptions& options, const Context& context) {
+  if (options.unroll < 1)
+    throw TypeError(context.name + ": .unroll is " + std::to_string(options.unroll) + "; the body is written out at least once." + at(context));
+  const RecordedScan loop = record_scan(body, init, xs, options, context);
+  if (options.unroll == 1) return run_loop(prim::scan, loop.operands, loop.attr, context);
+  return run_recorded_loop([&](const Arrays& x) { return unrolled_scan(loop.attr, x, options.unroll); }, loop.operands, context);
 }
 
 Array counted(std::int64_t n, const Context& context) {
@@ -146,7 +150,7 @@ Arrays cond(const Array& index, const std::vector<Function>& branches, const Arr
     }
   }
   const SharedCaptures shared = with_shared_captures(recorded);
-  return run(prim::cond, joined({{op::convert(index, DType::i32)}, shared.captures, operands}), CondAttr{shared.programs}, context);
+  return run_loop(prim::cond, joined({{op::convert(index, DType::i32)}, shared.captures, operands}), CondAttr{shared.programs}, context);
 }
 
 namespace {
@@ -174,7 +178,7 @@ Arrays while_loop(const Function& condition, const Function& body, const Arrays&
   const std::vector<Type> types = checked_types(init, context);
   const Recording test = record(context.name, checked_condition(condition, context), types), step = record(context.name, body, types);
   check_carries(*step.program, init, context);
-  return run(prim::while_loop, joined({test.captures, step.captures, init}), loop_of(test, step, -1), context);
+  return run_loop(prim::while_loop, joined({test.captures, step.captures, init}), loop_of(test, step, -1), context);
 }
 
 namespace {

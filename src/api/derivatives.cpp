@@ -4,6 +4,7 @@
 #include "transforms/backward.h"
 #include "transforms/jvp.h"
 #include "transforms/linearize.h"
+#include "transforms/loop_plan.h"
 #include "transforms/memo.h"
 
 namespace anadrome::functional {
@@ -211,6 +212,7 @@ void check_scalar(const Prepared& p, const Context& context) {
 ProgramPtr gradient_program(const ProgramPtr& program, const anadrome::Mask& active, bool with_value) {
   std::vector<std::int64_t> key(active.begin(), active.end());
   key.push_back(with_value);
+  key.push_back(loop_plan_number());
   const auto holder = Memo::instance().get<ProgramPtr>(
       program, MemoKind::gradient, key,
       [&] {

@@ -1,6 +1,7 @@
 // Attributes: equality, hash and text, written once over the fields of the aggregates.
 #include "core/attrs.h"
 
+#include <charconv>
 #include <tuple>
 
 #include "anadrome/detail/fields.h"
@@ -45,6 +46,7 @@ std::uint64_t hash_field(const Ints& values) {
 std::uint64_t hash_field(const std::string& text) {
   return hash_text(text);
 }
+std::uint64_t hash_field(const Real& number) { return std::bit_cast<std::uint64_t>(number.value); }
 std::uint64_t hash_field(const SubProgram& sub) {
   if (!sub.program) return 0;
   if (sub->hash) return sub->hash;
@@ -77,6 +79,10 @@ std::string field_text(DType value, const PrintSub&) {
 }
 std::string field_text(IndexMode value, const PrintSub&) {
   return std::string(tag(value));
+}
+std::string field_text(const Real& number, const PrintSub&) {
+  char buffer[64];
+  return std::string(buffer, std::to_chars(buffer, buffer + sizeof buffer, number.value).ptr);
 }
 std::string field_text(const std::string& value, const PrintSub&) {
   std::string out = "\"";
@@ -157,6 +163,15 @@ std::vector<const SubProgram*> sub_programs(const Attrs& attrs) {
       },
       attrs.box()->value);
   return out;
+}
+
+const SubProgram* replacement(const Attrs& attrs) {
+  if (!attrs.box()) return nullptr;
+  const AttrsVariant& v = attrs.box()->value;
+  if (const auto* scan = std::get_if<ReversibleScanAttr>(&v)) return &scan->loop;
+  if (const auto* tangent = std::get_if<LoopTangentAttr>(&v)) return &tangent->tangent;
+  if (const auto* rewound = std::get_if<RewoundAttr>(&v)) return &rewound->run;
+  return nullptr;
 }
 
 std::uint64_t hash(const Attrs& attrs) {

@@ -1,6 +1,7 @@
 // The closed set of attributes. Each alternative is a plain aggregate; hashing, equality, printing and parsing are
 // written once, over its fields (core/attrs.cpp).
 #pragma once
+#include <bit>
 #include <functional>
 #include <memory>
 #include <string>
@@ -19,6 +20,12 @@ struct SubProgram {
   friend bool operator==(const SubProgram& a, const SubProgram& b) {
     return a.program == b.program || same_structure(*a.program, *b.program);
   }
+};
+
+/// A number among attributes, compared by its bits.
+struct Real {
+  double value;
+  friend bool operator==(const Real& a, const Real& b) { return std::bit_cast<std::uint64_t>(a.value) == std::bit_cast<std::uint64_t>(b.value); }
 };
 
 struct NoAttrs {};
@@ -197,13 +204,45 @@ struct LinearSolveAttr {
 struct NameAttr {  // checkpoint_name; require: the message
   std::string name;
 };
+/// A loop whose body can be undone. `loop` is one scan equation. `anchors`: how many states are kept, -1 where the library
+/// chooses; `tolerance`: of a state that is had by undoing steps, relative.
+struct ReversibleScanAttr {
+  SubProgram loop;
+  std::int64_t anchors;
+  Real tolerance;
+};
+/// The tangents of `loop`, one scan equation, in the operands `active`. Operands: those of the loop, the states kept for the
+/// transpose, and the tangents; `tangent` gives the results from all of them.
+struct LoopTangentAttr {
+  SubProgram tangent, loop;
+  Ints active;
+  std::int64_t anchors;
+  Real tolerance;
+  std::int64_t slots;  // states beside the first one that recomputing them keeps; -1 where steps are undone
+};
+struct CheckpointScheduleAttr {
+  std::int64_t length, slots;
+};
+/// What `run` gives; every transform takes `plain`, which has the same results.
+struct RewoundAttr {
+  SubProgram run, plain;
+};
+struct RewindMissedAttr {
+  Real tolerance;
+};
+struct VerifyRewindAttr {
+  std::int64_t anchors;
+  Real predicted, tolerance;
+  bool strict;
+};
 
 using AttrsVariant =
     std::variant<NoAttrs, AxesAttr, AxisAttr, CumulativeAttr, PermutationAttr, ShapeAttr, BroadcastAttr, SliceAttr,
                  WindowSliceAttr, PadAttr, IotaAttr, IdentityAttr, TypeAttr, PrecisionAttr, IntegerPowAttr, DotAttr,
                  GatherAttr, ScatterAttr, SortAttr, TopKAttr, ReduceWindowAttr, CollectiveAttr, CallAttr, ScanAttr,
                  CondAttr, WhileAttr, CustomJvpAttr, CustomVjpAttr, CustomLinearAttr, CheckpointAttr,
-                 CustomRootAttr, LinearSolveAttr, NameAttr>;
+                 CustomRootAttr, LinearSolveAttr, NameAttr,
+                 ReversibleScanAttr, LoopTangentAttr, RewoundAttr, RewindMissedAttr, VerifyRewindAttr, CheckpointScheduleAttr>;
 
 struct AttrsBox {
   AttrsVariant value;
@@ -225,6 +264,8 @@ const T& Attrs::as() const {
 
 /// The programs an equation holds (the body of a call); late rules have none yet.
 std::vector<const SubProgram*> sub_programs(const Attrs& attrs);
+/// The program that gives the results of an equation that is about loops run backwards. Null for any other equation.
+const SubProgram* replacement(const Attrs& attrs);
 /// A hash of the fields; sub-programs count by their structure.
 std::uint64_t hash(const Attrs& attrs);
 /// "[axis=0, reverse=true]", or "" without attributes. Sub-programs are printed by `print_sub`.

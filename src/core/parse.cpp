@@ -55,6 +55,12 @@ void read(const Value& value, std::int64_t& out) {
   if (!integer) throw_expected(*value.token, "an integer");
   out = *integer;
 }
+void read(const Value& value, Real& out) {
+  const bool is_number = value.token->kind == Token::Kind::number || is_number_word(value.token->text);
+  const auto real = is_number ? number<double>(value.token->text) : std::optional<double>();
+  if (!real) throw_expected(*value.token, "a number");
+  out = {*real};
+}
 void read(const Value& value, bool& out) {
   if (!value.token->is_word("true") && !value.token->is_word("false"))
     throw_expected(*value.token, "'true' or 'false'");
@@ -135,12 +141,19 @@ bool read_any(const std::vector<NamedValue>& fields, Attrs& out, const std::vari
 // ---- literals
 // ------------------------------------------------------------------------------------------------
 
+/// The number and whether there is one. A narrow float is read as one, so that it is rounded once.
+std::pair<double, bool> real_number(std::string_view text, DType dtype) {
+  if (dtype == DType::f32 || dtype == DType::c64) {
+    const std::optional<float> value = number<float>(text);
+    return {value.value_or(0.0f), value.has_value()};
+  }
+  const std::optional<double> value = number<double>(text);
+  return {value.value_or(0.0), value.has_value()};
+}
 Literal real_literal(const Token& token, DType dtype) {
-  std::optional<double> value = number<double>(token.text);
-  // A float is read as one, so that it is rounded once.
-  if (dtype == DType::f32 || dtype == DType::c64) value = number<float>(token.text);
-  const Literal literal = value ? Literal::of(*value, dtype) : Literal();
-  if (!value || std::isinf(*value) != std::isinf(literal.as_double()))
+  const auto [value, is_number] = real_number(token.text, dtype);
+  const Literal literal = Literal::of(value, dtype);
+  if (!is_number || std::isinf(value) != std::isinf(literal.as_double()))
     throw_expected(token, "a number that " + std::string(tag(dtype)) + " can hold");
   return literal;
 }

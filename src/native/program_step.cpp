@@ -362,17 +362,63 @@ class While final : public ProgramStep {
   std::size_t arena_;
 };
 
+/// The branches of a conditional. A result that is an operand in one of them lies over it in all, where each can do so.
+class Branches {
+ public:
+  Branches(const std::vector<SubProgram>& branches, const OptimizeOptions& options) {
+    for (const SubProgram& b : branches) find_passed(*b);
+    do compile(branches, options);
+    while (drop_others());
+  }
+  const std::vector<Raw>& programs() const { return programs_; }
+  /// Arguments of the branches and the results over them.
+  const std::vector<std::pair<std::uint32_t, std::uint32_t>>& over() const { return over_; }
+
+ private:
+  void find_passed(const Program& branch) {
+    for (std::uint32_t k = 0; k < branch.outputs.size(); ++k)
+      for (std::uint32_t i = 0; i < branch.inputs.size(); ++i) {
+        const bool taken = std::any_of(over_.begin(), over_.end(), [&](const auto& pair) { return pair.first == i || pair.second == k; });
+        if (!taken && branch.outputs[k] == Atom::variable(branch.inputs[i])) over_.emplace_back(i, k);
+      }
+  }
+  void compile(const std::vector<SubProgram>& branches, const OptimizeOptions& options) {
+    programs_.clear();
+    for (const SubProgram& b : branches) {
+      const auto donated = std::make_unique<bool[]>(b->inputs.size());
+      for (const auto& [argument, result] : over_) donated[argument] = true;
+      programs_.push_back(compiled(b.program, options, {donated.get(), b->inputs.size()}));
+    }
+  }
+  bool drop_others() {
+    return std::erase_if(over_, [&](const auto& pair) {
+      return std::any_of(programs_.begin(), programs_.end(), [&](const Raw& p) { return p->donor(pair.second) != static_cast<std::int64_t>(pair.first); });
+    }) > 0;
+  }
+
+  std::vector<Raw> programs_;
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> over_;
+};
+
 class Cond final : public ProgramStep {
  public:
-  Cond(const Equation& e, const OptimizeOptions& options) : operands_(e.operands.size()), results_(e.results.size()) {
+  Cond(const Equation& e, const OptimizeOptions& options)
+      : operands_(e.operands.size()), results_(e.results.size()), compiled_(e.as<CondAttr>().branches, options), results_bytes_(results_) {
     std::size_t arena = 0;
-    for (const SubProgram& b : e.as<CondAttr>().branches) {
-      branches_.emplace_back(compiled(b.program, options), operands_ - 1, results_, pieces_);
-      arena = std::max(arena, branches_.back().program->arena_bytes());
+    for (const Raw& b : compiled_.programs()) {
+      branches_.emplace_back(b, operands_ - 1, results_, pieces_);
+      arena = std::max(arena, b->arena_bytes());
     }
     arena_ = pieces_.add(arena);
+    const std::vector<Type> types = e.as<CondAttr>().branches[0]->output_types();
+    for (std::size_t k = 0; k < results_; ++k) results_bytes_[k] = types[k].bytes();
   }
   std::size_t scratch_bytes() const override { return pieces_.bytes(); }
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> over() const override {
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> out;
+    for (const auto& [argument, result] : compiled_.over()) out.emplace_back(argument + 1, result);
+    return out;
+  }
 
   void run(void* const* pointers, char* scratch) const override {
     std::int32_t index = 0;
@@ -380,6 +426,11 @@ class Cond final : public ProgramStep {
     const Runner& branch = branches_[static_cast<std::size_t>(std::clamp<std::int64_t>(index, 0, static_cast<std::int64_t>(branches_.size()) - 1))];
     branch.prepare(scratch, scratch + arena_);
     for (std::size_t i = 1; i < operands_ + results_; ++i) branch.at(scratch)[i - 1] = static_cast<char*>(pointers[i]);
+    for (const auto& [argument, result] : compiled_.over()) {
+      char* const memory = static_cast<char*>(pointers[operands_ + result]);
+      copy(memory, pointers[argument + 1], results_bytes_[result]);
+      branch.at(scratch)[argument] = memory;
+    }
     branch.run(scratch);
   }
   std::string text(std::size_t& kernel) const override {
@@ -394,6 +445,8 @@ class Cond final : public ProgramStep {
 
  private:
   std::size_t operands_, results_;
+  Branches compiled_;
+  std::vector<std::size_t> results_bytes_;
   Pieces pieces_;
   std::vector<Runner> branches_;
   std::size_t arena_ = 0;

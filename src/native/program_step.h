@@ -17,7 +17,7 @@ class ProgramStep {
   virtual std::size_t scratch_bytes() const = 0;
   /// Operands and the results that may lie over them.
   virtual std::vector<std::pair<std::uint32_t, std::uint32_t>> over() const { return {}; }
-  /// Pointers: operands, then results, which lie elsewhere unless `over` says that they may not. Takes no memory beside `scratch`.
+  /// Pointers: operands, then results, which lie elsewhere but for `over`. Takes no memory beside `scratch`.
   virtual void run(void* const* pointers, char* scratch) const = 0;
   /// What runs, for people, with the schedules of the programs: their kernels are counted on from `kernel`.
   virtual std::string text(std::size_t& kernel) const = 0;

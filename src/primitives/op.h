@@ -183,5 +183,14 @@ Arrays custom_root(const CustomRootAttr& root, std::span<const Array> operands);
 Arrays linear_solve(const LinearSolveAttr& system, std::span<const Array> operands);
 /// x, where the bool `holds`; else the run throws RunError with `message`.
 Array require(const Array& holds, const Array& x, std::string_view message);
+Arrays reversible_scan(const ReversibleScanAttr& loop, std::span<const Array> operands);
+Arrays loop_tangent(const LoopTangentAttr& loop, std::span<const Array> operands);
+Arrays rewound(const RewoundAttr& programs, std::span<const Array> operands);
+/// 1 where the relative error (f32) of a rewind is more than the tolerance or no number, else 0; of a batch, where any is.
+Array rewind_missed(const Array& error, double tolerance);
+/// x, once the figures of a rewound gradient are recorded: its relative error (f32) and the segments run again (i32).
+Array verify_rewind(const Array& error, const Array& reruns, const Array& x, const VerifyRewindAttr& attr);
+/// i32[rows,4]: see primitives/checkpoint_schedule.h.
+Array checkpoint_schedule(std::int64_t length, std::int64_t slots);
 
 }  // namespace anadrome::op

@@ -7,6 +7,7 @@
 #include "primitives/op.h"
 #include "primitives/prims.h"
 #include "transforms/depends.h"
+#include "transforms/loop_plan.h"
 #include "transforms/memo.h"
 
 namespace anadrome {
@@ -206,6 +207,7 @@ std::shared_ptr<const BackwardProgram> backward_program(const ProgramPtr& progra
   key.insert(key.end(), wanted.begin(), wanted.end());
   key.insert(key.end(), given.begin(), given.end());
   key.insert(key.end(), started.begin(), started.end());
+  key.push_back(loop_plan_number());
   return Memo::instance().get<BackwardProgram>(
       program, MemoKind::backward, key, [&] { return make_backward(program, linear, wanted, given, started); },
       [](const BackwardProgram& r) { return program_bytes(*r.program); });

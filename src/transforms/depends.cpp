@@ -73,6 +73,8 @@ Mask cond_marks(const CondAttr& a, const Mask& in, DependsOptions options) {
 /// The results that are marked, of an equation with marked operands or programs inside.
 Mask result_marks(const Equation& e, const Mask& in, DependsOptions options) {
   if (e.prim == &prim::call || e.prim == &prim::checkpoint) return output_marks(called(e).body->program, in, options);
+  if (e.prim == &prim::rewound) return output_marks(e.as<RewoundAttr>().plain.program, in, options);
+  if (const SubProgram* body = replacement(e.attrs)) return output_marks(body->program, in, options);
   if (called(e))  // its derivative rule decides, not its function
     return Mask(e.results.size(), std::find(in.begin(), in.end(), 1) != in.end());
   if (e.prim == &prim::scan) return scan_marks(e.as<ScanAttr>(), in, options);

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "primitives/op.h"
+#include "transforms/loop_plan.h"
 #include "transforms/memo.h"
 #include "transforms/residuals.h"
 #include "transforms/walk.h"
@@ -157,6 +158,7 @@ std::shared_ptr<const Linearized> linearize_program(const ProgramPtr& program, c
   std::vector<std::int64_t> key(active.begin(), active.end());
   key.push_back(-1);
   key.insert(key.end(), instantiate.begin(), instantiate.end());
+  key.push_back(loop_plan_number());
   return Memo::instance().get<Linearized>(
       program, MemoKind::linearize, key, [&] { return make_linearized(program, active, instantiate); },
       [](const Linearized& r) { return program_bytes(*r.primal) + program_bytes(*r.tangent); });

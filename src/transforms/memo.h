@@ -25,6 +25,7 @@ enum class MemoKind : std::int64_t {
   jacobian,
   closed,
   executable,
+  invert,
   cost
 };
 

@@ -8,45 +8,20 @@
 #include "transforms/depends.h"
 #include "transforms/jvp.h"
 #include "transforms/linearize.h"
+#include "transforms/loop_plan.h"
+#include "transforms/reversible_scan.h"
+#include "transforms/scan_parts.h"
 #include "transforms/sub_programs.h"
 #include "transforms/vmap.h"
 
 namespace anadrome {
 namespace {
 
-/// The parts of the lists of operands, body inputs, results and body outputs.
-struct Parts {
-  const ScanAttr& attr;
-  std::size_t consts, carries, operands, results;
-
-  Parts(const ScanAttr& a, std::size_t operand_count, std::size_t result_count)
-      : attr(a), consts(static_cast<std::size_t>(a.consts)), carries(static_cast<std::size_t>(a.carries)),
-        operands(operand_count), results(result_count) {}
-  explicit Parts(const Equation& e) : Parts(e.as<ScanAttr>(), e.operands.size(), e.results.size()) {}
-  const ProgramPtr& body() const { return attr.body.program; }
-  std::size_t slices() const { return consts + carries; }  // the first operand that is read slice by slice
-  bool is_const(std::size_t operand) const { return operand < consts; }
-  bool is_carry(std::size_t operand) const { return operand >= consts && operand < slices(); }
-};
-
-Type slice_of(Type type) {
-  type.shape.erase(0);
-  return type;
-}
-Type stack_of(Type type, std::int64_t length) {
-  type.shape.insert(0, length);
-  return type;
-}
-
-ScanAttr attributes(const ScanAttr& like, ProgramPtr body, std::size_t consts, std::size_t carries) {
-  return {{std::move(body), like.body.sources}, like.length, static_cast<std::int64_t>(consts), static_cast<std::int64_t>(carries), like.reverse};
-}
-
 Types scan_type(const TypeIn& in) {
   const ScanAttr& a = in.as<ScanAttr>();
   const Program& body = *a.body;
   const std::vector<Type> want = argument_types(body);
-  const Parts p(a, in.x.size(), body.outputs.size());
+  const ScanParts p(a, in.x.size(), body.outputs.size());
   bool fits = want.size() == in.x.size() && p.slices() <= in.x.size() && body.outputs.size() >= p.carries && a.length >= 0;
   for (std::size_t i = 0; fits && i < want.size(); ++i)
     fits = want[i] == (i < p.slices() ? in.x[i] : in.x[i].rank() && in.x[i].shape[0] == a.length ? slice_of(in.x[i]) : Type{});
@@ -59,7 +34,7 @@ Types scan_type(const TypeIn& in) {
 
 void scan_eval(const EvalIn& in) {
   const ScanAttr& a = in.as<ScanAttr>();
-  const Parts p(a, in.x.size(), in.out.size());
+  const ScanParts p(a, in.x.size(), in.out.size());
   Arrays x(in.x.size());
   for (std::size_t i = 0; i < p.slices(); ++i) x[i] = borrowed(in.in[i], in.x[i]);
   for (std::int64_t step = 0; step < a.length; ++step) {
@@ -80,25 +55,6 @@ void scan_eval(const EvalIn& in) {
 
 // ---- forward mode
 
-/// Which operands have a tangent: those given, and carries that get one in some step.
-Mask active_operands(const Parts& p, std::span<const Array> t) {
-  Mask active = defined(t);
-  for (bool grew = true; grew;) {
-    grew = false;
-    const Mask marks = depends(*p.body(), active, {.differentiable = true, .linear_sources = false});
-    for (std::size_t k = 0; k < p.carries; ++k) {
-      const Atom& a = p.body()->outputs[k];
-      if (a.is_var() && marks[a.var] && !active[p.consts + k]) active[p.consts + k] = grew = true;
-    }
-  }
-  return active;
-}
-/// Outputs that must have a tangent: the active carries.
-Mask active_carries(const Parts& p, const Mask& active) {
-  Mask out(p.results, 0);
-  for (std::size_t k = 0; k < p.carries; ++k) out[k] = active[p.consts + k];
-  return out;
-}
 /// The tangents of the active operands of [begin, end); `zero` makes those that are symbolic.
 template <class Zero> Arrays tangents(const JvpIn& in, const Mask& active, std::size_t begin, std::size_t end, Zero zero) {
   Arrays out;
@@ -121,8 +77,8 @@ std::size_t marked(const Mask& mask, std::size_t begin, std::size_t end) {
 }
 
 Arrays scan_jvp(const JvpIn& in) {
-  const Parts p(in.eqn);
-  const Mask active = active_operands(p, in.t);
+  const ScanParts p(in.eqn);
+  const Mask active = active_operands(p, defined(in.t));
   const auto joint = jvp_program(p.body(), active, active_carries(p, active));
   std::vector<std::size_t> inputs, outputs;
   Arrays operands;
@@ -137,7 +93,7 @@ Arrays scan_jvp(const JvpIn& in) {
     add_marked(joint->out_active, begin, end, p.results, outputs);
   }
   const std::size_t consts = p.consts + marked(active, 0, p.consts), carries = p.carries + marked(active, p.consts, p.slices());
-  const Arrays r = op::scan(attributes(p.attr, reordered(*joint->program, inputs, outputs), consts, carries), operands);
+  const Arrays r = op::scan(scan_attributes(p.attr, reordered(*joint->program, inputs, outputs), consts, carries), operands);
   Arrays y(p.results), t(p.results);
   std::size_t next = 0;
   for (const auto& [begin, end] : {std::pair(std::size_t{0}, p.carries), {p.carries, p.results}}) {
@@ -154,7 +110,7 @@ Arrays scan_jvp(const JvpIn& in) {
 /// Where the linear loop finds the residuals of a step: beside the loop, or stacked.
 class Residuals {
  public:
-  Residuals(const Parts& p, const Linearized& lin, std::span<const Array> x) : p_(p), lin_(lin), x_(x), primal_(*lin.primal) {
+  Residuals(const ScanParts& p, const Linearized& lin, std::span<const Array> x) : p_(p), lin_(lin), x_(x), primal_(*lin.primal) {
     Mask changing(p.operands, 1);
     for (std::size_t i = 0; i < p.consts; ++i) changing[i] = 0;
     changes_ = depends(primal_, changing);
@@ -216,7 +172,7 @@ class Residuals {
     return op::call({"hoisted", body}, x_.subspan(0, p_.consts));
   }
 
-  const Parts& p_;
+  const ScanParts& p_;
   const Linearized& lin_;
   std::span<const Array> x_;
   const Program& primal_;
@@ -226,11 +182,16 @@ class Residuals {
 };
 
 LinearizeOut scan_linearize(const JvpIn& in) {
-  const Parts p(in.eqn);
-  const Mask active = active_operands(p, in.t);
+  const ScanParts p(in.eqn);
+  if (LoopPlan* plan = current_loop_plan()) {
+    const LoopStrategy strategy = plan->choose(in.eqn);
+    if (strategy.kind != LoopStrategy::Kind::store)
+      return deferred_linearize(in, loop_program(p.attr, in.in), -1, 1e-3, strategy.kind == LoopStrategy::Kind::undo ? -1 : strategy.slots);
+  }
+  const Mask active = active_operands(p, defined(in.t));
   const auto lin = linearize_program(p.body(), active, active_carries(p, active));
   const Residuals residuals(p, *lin, in.x);
-  const Arrays r = op::scan(attributes(p.attr, residuals.body(), p.consts, p.carries), in.x);
+  const Arrays r = op::scan(scan_attributes(p.attr, residuals.body(), p.consts, p.carries), in.x);
   const Arrays values = residuals.values(in.eqn, r);
 
   const ProgramPtr tangent = closed(lin->tangent);  // residuals, then tangents
@@ -256,14 +217,14 @@ LinearizeOut scan_linearize(const JvpIn& in) {
   add_range(0, tangent->outputs.size(), outputs);
   LinearizeOut out;
   out.y.assign(r.begin(), r.begin() + static_cast<std::ptrdiff_t>(p.results));
-  out.t = spread(lin->out_active, op::scan(attributes(p.attr, reordered(*tangent, inputs, outputs), consts, carries), operands));
+  out.t = spread(lin->out_active, op::scan(scan_attributes(p.attr, reordered(*tangent, inputs, outputs), consts, carries), operands));
   return out;
 }
 
 // ---- transposition
 
 void scan_transpose(const TransposeIn& in) {
-  const Parts p(in.eqn);
+  const ScanParts p(in.eqn);
   Mask linear, wanted, given(p.results, 1);
   for (std::size_t i = 0; i < p.operands; ++i) {
     linear.push_back(in.linear(i));
@@ -317,7 +278,7 @@ void scan_transpose(const TransposeIn& in) {
       if (g[i].defined()) out.push_back(g[i]);
     return out;
   };
-  ScanAttr attr = attributes(p.attr, build_program("backward", types, p.attr.body.sources, body), known_consts, carries);
+  ScanAttr attr = scan_attributes(p.attr, build_program("backward", types, p.attr.body.sources, body), known_consts, carries);
   attr.reverse = !p.attr.reverse;
   const Arrays r = op::scan(attr, operands);
   std::size_t next = p.carries;
@@ -335,7 +296,7 @@ void scan_transpose(const TransposeIn& in) {
 // ---- batching
 
 BatchOut scan_batch(const BatchIn& in) {
-  const Parts p(in.eqn);
+  const ScanParts p(in.eqn);
   std::vector<int> axis;  // of the body's inputs
   for (std::size_t i = 0; i < p.operands; ++i)
     axis.push_back(!in.batched(i) ? unbatched : p.is_const(i) ? in.axis[i] : p.is_carry(i) ? 0 : std::max(in.axis[i] - 1, 0));
@@ -359,7 +320,7 @@ BatchOut scan_batch(const BatchIn& in) {
     else operands.push_back(in.axis[i] == 0 ? op::move_axis(in.x[i], 0, 1) : in.x[i]);
   }
   BatchOut out;
-  out.y = op::scan(attributes(p.attr, body, p.consts, p.carries), operands);
+  out.y = op::scan(scan_attributes(p.attr, body, p.consts, p.carries), operands);
   std::vector<int> out_axis;
   for (std::size_t k = 0; k < p.results; ++k) {
     if (k < p.carries) out_axis.push_back(axis[p.consts + k] == unbatched ? unbatched : 0);

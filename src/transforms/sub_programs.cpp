@@ -65,7 +65,7 @@ Called called(const Equation& e) {
     const auto& a = e.as<CustomVjpAttr>();
     return {&a.function, count(a.function_consts), count(a.forward_consts + a.backward_consts)};
   }
-  return {};
+  return {replacement(e.attrs)};
 }
 
 Arrays called_operands(const Called& c, std::span<const Array> operands) {

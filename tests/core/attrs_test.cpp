@@ -99,6 +99,9 @@ void fill(std::string& field) {
 void fill(SubProgram& field) {
   field = {program("{ lambda ; a:f32[] . let b:f32[] = sin a in (b) }"), nullptr};
 }
+void fill(Real& field) {
+  field.value = -1.5e-7;
+}
 template <class T> void fill(std::vector<T>& field) {
   field.resize(2);
   for (T& element : field) fill(element);

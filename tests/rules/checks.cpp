@@ -264,7 +264,7 @@ void Checker::compiled() {
               [this](const std::string& text) { fail(text); });
     };
     same(native, "native");
-    if (row_.prim == &prim::scan || row_.prim == &prim::cond || row_.prim == &prim::while_loop) {
+    if (row_.prim->work == Work::call && row_.prim != &prim::call) {
       same(precompiled, "precompiled");
       same(eager, "eager");
       continue;

@@ -66,5 +66,6 @@ std::vector<Row> indexing_rows();
 std::vector<Row> reduction_rows();
 std::vector<Row> structure_rows();
 std::vector<Row> control_rows();
+std::vector<Row> rewind_rows();
 
 }  // namespace anadrome::testing
