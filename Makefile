@@ -7,6 +7,7 @@ JOBS ?= $(shell nproc)
 demo: configure
 	cmake --build $(BUILD) --target anadrome_cli -j $(JOBS)
 	$(BUILD)/bin/anadrome tour costs
+	$(BUILD)/bin/anadrome tour rewind --progress
 
 test: build check
 	ctest --test-dir $(BUILD) --output-on-failure -j2

@@ -2,11 +2,14 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <fstream>
 #include <iostream>
+#include <nlohmann/json.hpp>
 
 #include "anadrome/error.h"
 #include "input_error.h"
 #include "tour_costs.h"
+#include "tour_rewind.h"
 
 namespace {
 
@@ -89,6 +92,56 @@ void add_tour_costs(CLI::App& tour, CostsArguments& arguments) {
   costs->callback([&arguments] { run_tour_costs(arguments); });
 }
 
+struct RewindArguments {
+  std::string data, page = "out/rewind.html", point;
+  RewindOptions tour;
+  bool json = false, progress = false;
+};
+
+void write_page(const std::filesystem::path& path, const std::string& page) {
+  std::error_code failed;
+  if (path.has_parent_path()) std::filesystem::create_directories(path.parent_path(), failed);
+  std::ofstream out(path, std::ios::binary);
+  if (!(out << page).flush()) throw InputError(path.string() + ": cannot be written; name another file with --page FILE");
+}
+
+void run_tour_rewind(const RewindArguments& arguments) {
+  if (!arguments.point.empty()) {
+    const MemoryPoint p = measure_memory(arguments.point, arguments.tour.depths.at(0));
+    std::cout << nlohmann::json{{"temp_bytes", p.temp_bytes}, {"measured_bytes", p.measured_bytes}, {"run_ms", p.run_ms}} << '\n';
+    return;
+  }
+  const Digits digits = load_digits(data_file(arguments.data));
+  ProgressLine line(arguments.progress);
+  const RewindTour tour = tour_rewind(digits, arguments.tour, [&](const std::string& text) { line.show(text); });
+  line.clear();
+  write_page(arguments.page, rewind_page(tour));
+  if (arguments.json) print_json(std::cout, tour);
+  else print_text(std::cout, tour);
+  if (!arguments.json) std::cout << "\nPlots of all this: " << arguments.page << '\n';
+  if (!std::cout.flush()) throw std::runtime_error("the output could not be written");
+}
+
+void add_tour_rewind(CLI::App& tour, RewindArguments& arguments) {
+  CLI::App* rewind = tour.add_subcommand(
+      "rewind", "Gradients of deep nets that rebuild their layers instead of keeping them: memory, time,\n"
+                "what rounding does to them, and a training. Writes a page with plots");
+  rewind->add_flag("--json", arguments.json, "Print one JSON object: memory, cliff, training");
+  rewind->add_option("--data", arguments.data, "The digits as a .npy array: 64 pixels and the label a row")->type_name("FILE");
+  rewind->add_option("--page", arguments.page, "Where the page goes")->capture_default_str()->type_name("FILE");
+  rewind->add_option("--depths", arguments.tour.depths, "Depths of the memory table")
+      ->delimiter(',')
+      ->check(CLI::Range(1, 4096))
+      ->capture_default_str()
+      ->type_name("N,...");
+  rewind->add_option("--epochs", arguments.tour.training.epochs, "Epochs of training")->check(CLI::Range(1, 1000))->capture_default_str()->type_name("N");
+  rewind->add_option("--seeds", arguments.tour.training.seeds, "Trainings to average")->check(CLI::Range(0, 100))->capture_default_str()->type_name("N");
+  rewind->add_option("--point", arguments.point)->group("");  // one gradient of the memory table, for the process that measures it
+  rewind->add_flag("--progress", arguments.progress, "Report progress on stderr, also when it is no terminal");
+  rewind->footer("Example:\n  anadrome tour rewind --depths 8,512 --seeds 1");
+  rewind->callback([&arguments] { run_tour_rewind(arguments); });
+}
+
 /// CLI11 misses the command before it mentions the word that is none.
 std::string what_was_wrong(const CLI::App& app, const CLI::ParseError& error) {
   const std::vector<std::string> words = app.remaining(true);
@@ -112,12 +165,15 @@ int main(int count, char** values) {
       "Examples:\n"
       "  anadrome tour costs                   tables of costs, and a short training\n"
       "  anadrome tour costs --json            the same as JSON\n"
+      "  anadrome tour rewind                  gradients without the memory of layers, and plots\n"
       "  anadrome tour costs --help            all options of the tour");
   CLI::App* tour = app.add_subcommand("tour", "Guided tours: each computes its figures on the spot");
   tour->require_subcommand(1);
   tour->footer("Example:\n  anadrome tour costs");
   CostsArguments costs;
   add_tour_costs(*tour, costs);
+  RewindArguments rewind;
+  add_tour_rewind(*tour, rewind);
   try {
     app.parse(count, values);
   } catch (const CLI::ParseError& e) {
