@@ -179,7 +179,7 @@ Arrays custom_vjp(const CustomVjpAttr& function, std::span<const Array> operands
 Arrays custom_linear(const CustomLinearAttr& function, std::span<const Array> operands);
 Arrays checkpoint(const CheckpointAttr& body, std::span<const Array> operands);
 Array checkpoint_name(const Array& x, std::string_view name);
-/// x, where the bool `holds`; else the run throws RunError with `message`.
-Array require(const Array& holds, const Array& x, std::string_view message);
+/// x; where the bool `violated` is true the run throws RunError with `message`.
+Array require(const Array& violated, const Array& x, std::string_view message);
 
 }  // namespace anadrome::op
