@@ -196,12 +196,19 @@ auto cond(const detail::Choice& predicate, const Then& then, const Else& otherwi
   return detail::choose(predicate.value, std::tuple<Else, Then>(otherwise, then), predicate.source, "cond", operands...);
 }
 
+namespace detail {
+template <class F, class... X>
+auto map_of(const char* name, const F& f, std::source_location source, const X&... xs) {
+  Traced<F, X...> traced(f, name, source, xs...);
+  return traced.result(functional::scan(traced.function(), {}, traced.leaves(), {}, traced.context()));
+}
+}  // namespace detail
+
 /// `f` on each slice of `xs` along axis 0 of its leaves, one after another; the results are stacked. Differentiable. Takes the
 /// memory of one slice at a time where vmap takes that of all.
 template <class F, Tree X>
 auto map(const F& f, const X& xs, std::source_location source = std::source_location::current()) {
-  detail::Traced<F, X> traced(f, "map", source, xs);
-  return traced.result(functional::scan(traced.function(), {}, traced.leaves(), {}, traced.context()));
+  return detail::map_of("map", f, source, xs);
 }
 
 /// `body(x)` for each slice of `xs` along axis 0 of its leaves, in order; with several trees one slice of each, `body(x, y)`. With a
@@ -211,16 +218,16 @@ auto map(const F& f, const X& xs, std::source_location source = std::source_loca
 ///   Array squares = foreach(4, [&](Array k) { return k * k; });
 template <Tree X, class Body>
 auto foreach(const X& xs, const Body& body, std::source_location source = std::source_location::current()) {
-  return map(body, xs, source);
+  return detail::map_of("foreach", body, source, xs);
 }
 template <Tree X, Tree Y, class Body>
 auto foreach(const X& xs, const Y& ys, const Body& body, std::source_location source = std::source_location::current()) {
-  return map([&body](const std::pair<X, Y>& both) { return body(both.first, both.second); }, std::pair<X, Y>(xs, ys), source);
+  return detail::map_of("foreach", body, source, xs, ys);
 }
 template <std::integral N, class Body>
 auto foreach(N n, const Body& body, std::source_location source = std::source_location::current()) {
   const functional::Context context{"foreach", source, {}};
-  return map(body, functional::counted(n, context), source);
+  return detail::map_of("foreach", body, source, functional::counted(n, context));
 }
 
 /// The results of combining all elements up to each one, along an axis of the leaves of `xs`: x0, op(x0, x1),

@@ -60,8 +60,8 @@ class CustomRule {
 };
 class CustomJvpRule : public CustomRule {
  public:
-  /// Results, then a tangent per result; `t` has an entry per argument, no_gradient for integers.
-  virtual Arrays tangents(const Arrays& x, const Arrays& t) = 0;
+  /// Results and their tangents; `t` has an entry per argument, no_gradient for integers.
+  virtual std::pair<Arrays, Arrays> tangents(const Arrays& x, const Arrays& t) = 0;
 };
 class CustomVjpRule : public CustomRule {
  public:
@@ -70,8 +70,9 @@ class CustomVjpRule : public CustomRule {
   virtual bool symbolic_zeros() const = 0;
   /// Results, then residuals. `perturbed`: by leaf.
   virtual Arrays forward(const Arrays& x, const Mask& perturbed, Structure& structure) = 0;
-  /// A cotangent per leaf of the arguments, empty for zero. `ct` and `zero`: by leaf of the results.
-  virtual Arrays backward(const Structure& structure, const Arrays& residuals, const Arrays& ct, const Mask& zero) = 0;
+  /// A cotangent per leaf of the arguments, empty for zero. `ct` and `zero`: by leaf of the results. Throws RuleError where
+  /// the rule gives an argument another number of Arrays.
+  virtual Arrays backward(const Structure& structure, const Arrays& residuals, const Arrays& ct, const Mask& zero, const Context& context) = 0;
 };
 Arrays custom_jvp(const std::shared_ptr<CustomJvpRule>& rule, const Arrays& x, const Context& context);
 Arrays custom_vjp(const std::shared_ptr<CustomVjpRule>& rule, const Arrays& x, const Context& context);
@@ -112,26 +113,33 @@ auto traced_arguments(const std::tuple<A...>& all) {
 template <class... A>
 using TracedArguments = decltype(traced_arguments(std::declval<std::tuple<A...>>()));
 
-/// The leaves of what a backward rule returns for one argument: as they are, or none.
+/// The leaves of what a backward rule returns for argument k: as they are, or none.
 template <class A, class G>
-void append_cotangent(const A& argument, const G& g, std::vector<Array>& out) {
+void append_cotangent(std::size_t k, const A& argument, const G& g, const functional::Context& context, std::vector<Array>& out) {
   static_assert(std::same_as<G, A> || std::same_as<G, NoGradient>,
                 "custom_vjp: the backward rule must return, for each argument that is not static, a cotangent of its type, or "
                 "no_gradient: the cotangent itself for one argument, a std::tuple for several");
-  if constexpr (std::same_as<G, NoGradient>) out.resize(out.size() + leaf_count(argument));
-  else flatten_into(g, out);
+  if constexpr (std::same_as<G, NoGradient>) {
+    out.resize(out.size() + leaf_count(argument));
+  } else {
+    if (leaf_count(g) != leaf_count(argument))
+      throw RuleError(context.name + ": the backward rule returns " + std::to_string(leaf_count(g)) + " Arrays as cotangent " + std::to_string(k) +
+                      ", and the argument holds " + std::to_string(leaf_count(argument)) +
+                      ". Give the containers in a cotangent the sizes of the argument's." + at_source(context.source));
+    flatten_into(g, out);
+  }
 }
 template <class Arguments, class G>
-std::vector<Array> cotangent_leaves(const Arguments& arguments, const G& g) {
+std::vector<Array> cotangent_leaves(const Arguments& arguments, const G& g, const functional::Context& context) {
   std::vector<Array> out;
   constexpr std::size_t n = std::tuple_size_v<Arguments>;
   if constexpr (n == 1) {
-    append_cotangent(std::get<0>(arguments), g, out);
+    append_cotangent(0, std::get<0>(arguments), g, context, out);
   } else {
     static_assert(is_tuple<G>::value, "custom_vjp: the backward rule must return a std::tuple or std::pair with a cotangent per argument");
     static_assert(std::tuple_size_v<G> == n, "custom_vjp: the backward rule must return as many cotangents as there are arguments that are not static");
     [&]<std::size_t... K>(std::index_sequence<K...>) {
-      (append_cotangent(std::get<K>(arguments), std::get<K>(g), out), ...);
+      (append_cotangent(K, std::get<K>(arguments), std::get<K>(g), context, out), ...);
     }(std::make_index_sequence<n>());
   }
   return out;
@@ -189,7 +197,7 @@ class TreeJvpRule final : public TreeRule<functional::CustomJvpRule, JvpFunction
  public:
   using Parent = TreeRule<functional::CustomJvpRule, JvpFunctions<F, Rule>, A...>;
   using Parent::Parent;
-  std::vector<Array> tangents(const std::vector<Array>& x, const std::vector<Array>& t) override {
+  std::pair<std::vector<Array>, std::vector<Array>> tangents(const std::vector<Array>& x, const std::vector<Array>& t) override {
     const std::tuple<A...> primals = this->with(x), directions = this->with(t);
     const auto out = [&] {
       if constexpr (sizeof...(A) == 1) return this->functions().rule(std::get<0>(primals), std::get<0>(directions));
@@ -197,15 +205,15 @@ class TreeJvpRule final : public TreeRule<functional::CustomJvpRule, JvpFunction
     }();
     static_assert(std::same_as<std::remove_cvref_t<decltype(out)>, std::pair<typename Parent::R, typename Parent::R>>,
                   "custom_jvp: the rule must return std::pair{value, tangent}, both of the function's result type");
-    std::vector<Array> leaves = flatten(out.first);
-    flatten_into(out.second, leaves);
-    return leaves;
+    return {flatten(out.first), flatten(out.second)};
   }
 };
 
 /// What a forward rule returns, whether it takes arguments or Perturbed ones.
 template <class Fwd, class... A>
 struct ForwardResult {
+  static_assert(std::invocable<const Fwd&, const Perturbed<A>&...>,
+                "custom_vjp: the forward rule must take the arguments of the function (with symbolic_zeros: a Perturbed of each)");
   using type = Result<Fwd, Perturbed<A>...>;
 };
 template <class Fwd, class... A>
@@ -239,8 +247,6 @@ class TreeVjpRule final : public TreeRule<functional::CustomVjpRule, VjpFunction
     if constexpr (std::invocable<const Fwd&, const A&...>) {
       return flattened(std::apply(this->functions().forward, this->with(x)), structure);
     } else {
-      static_assert(std::invocable<const Fwd&, const Perturbed<A>&...>,
-                    "custom_vjp: the forward rule must take the arguments of the function (with symbolic_zeros: a Perturbed of each)");
       std::size_t next = 0;
       const auto one = [&]<class T>(const T& value) {
         const std::size_t first = next;
@@ -256,17 +262,17 @@ class TreeVjpRule final : public TreeRule<functional::CustomVjpRule, VjpFunction
     }
   }
   std::vector<Array> backward(const functional::CustomVjpRule::Structure& structure, const std::vector<Array>& residuals,
-                              const std::vector<Array>& ct, const functional::Mask& zero) override {
+                              const std::vector<Array>& ct, const functional::Mask& zero, const functional::Context& context) override {
     auto [result, residual] = *static_cast<const Made*>(structure.get());
     rebuild(result, ct);
     rebuild(residual, residuals);
     const auto arguments = traced_arguments(this->arguments());
     if constexpr (std::invocable<const Bwd&, const Residual&, const R&>) {
-      return cotangent_leaves(arguments, this->functions().backward(residual, result));
+      return cotangent_leaves(arguments, this->functions().backward(residual, result), context);
     } else {
       static_assert(std::invocable<const Bwd&, const Residual&, const Cotangent<R>&>,
                     "custom_vjp: the backward rule must take (residuals, cotangent of the result); with symbolic_zeros the second is a Cotangent");
-      return cotangent_leaves(arguments, this->functions().backward(residual, Cotangent<R>{result, zero}));
+      return cotangent_leaves(arguments, this->functions().backward(residual, Cotangent<R>{result, zero}), context);
     }
   }
 

@@ -205,10 +205,10 @@ Arrays bounded_while(const Function& condition, const Function& body, const Arra
     check_carries(*step.program, start, context);
     Arrays y = bind_all(prim::while_loop, joined({test.captures, step.captures, start}), loop_of(test, step, max_steps));
     y.back() = op::number(-1, DType::i32);  // the condition alone, whatever the count
-    const Array ended = op::bit_not(inline_program(*test.program, test.captures, y)[0]);
+    const Array goes_on_after = inline_program(*test.program, test.captures, y)[0];
     y.pop_back();
     for (Array& value : y)
-      value = op::require(ended, value, context.name + ": the condition still holds after .max_steps = " + std::to_string(max_steps) +
+      value = op::require(goes_on_after, value, context.name + ": the condition still holds after .max_steps = " + std::to_string(max_steps) +
                                             " steps. Allow more, or let the loop end." + at(context));
     return y;
   };

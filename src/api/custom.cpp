@@ -88,12 +88,14 @@ Recording record_tangents(CustomJvpRule& rule, const Signature& s, const Context
                        [&](const Arrays& in) {
                          const std::span<const Array> all(in);
                          const Arrays x(in.begin(), in.begin() + static_cast<std::ptrdiff_t>(n));
-                         Arrays y = rule.tangents(x, with_no_gradients(s.arguments, all.subspan(n)));
-                         Arrays out(y.begin(), y.begin() + static_cast<std::ptrdiff_t>(y.size() / 2));
-                         if (out.size() != s.results.size()) return out;
-                         const Arrays t = derivatives_of(s.results, std::span<const Array>(y).subspan(y.size() / 2));
-                         out.insert(out.end(), t.begin(), t.end());
-                         return out;
+                         auto [y, given] = rule.tangents(x, with_no_gradients(s.arguments, all.subspan(n)));
+                         if (y.size() != s.results.size()) return y;
+                         if (given.size() != y.size())
+                           throw RuleError(context.name + ": the rule returns a value of " + std::to_string(y.size()) + " Arrays and a tangent of " +
+                                           std::to_string(given.size()) + ". Give the containers in a tangent the sizes of the value's." + at(context));
+                         const Arrays t = derivatives_of(s.results, given);
+                         y.insert(y.end(), t.begin(), t.end());
+                         return y;
                        },
                        joined(s.arguments, differentiable_types(s.arguments)));
   const Name name = [&](std::size_t i) { return rule.result_name(i); };
@@ -125,12 +127,7 @@ Recording record_backward(CustomVjpRule& rule, const Signature& s, const Program
                        [&](const Arrays& in) {
                          const Arrays kept(in.begin(), in.begin() + static_cast<std::ptrdiff_t>(n));
                          const Arrays ct = with_no_gradients(s.results, std::span<const Array>(in).subspan(n));
-                         const Arrays g = rule.backward(structure, kept, ct, zero);
-                         if (g.size() != s.arguments.size())
-                           throw RuleError(context.name + ": the backward rule returns " + std::to_string(g.size()) +
-                                           " Arrays and the arguments hold " + std::to_string(s.arguments.size()) +
-                                           ". Give containers in cotangents the sizes of the arguments'." + at(context));
-                         return derivatives_of(s.arguments, g);
+                         return derivatives_of(s.arguments, rule.backward(structure, kept, ct, zero, context));
                        },
                        joined(residuals, differentiable_types(s.results)));
   check_types(r.program->output_types(), view(differentiable_types(s.arguments)), "the backward rule returns the cotangents",

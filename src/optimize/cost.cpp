@@ -49,10 +49,12 @@ void add(CostAnalysis& total, const CostAnalysis& body, double times) {
   }
 }
 
-/// The programs of an equation that its cost counts: all, but of a cond the dearest branch, and no derivative rules.
+/// The programs of an equation that its cost counts: all, but of a cond the dearest branch, and of what has derivative rules the
+/// function.
 std::vector<const CostAnalysis*> counted(const Equation& e, const Known& known) {
-  if (const Called c = called(e)) return {&known.at(c.body->program.get())};
   std::vector<const CostAnalysis*> out;
+  if (const Called c = called(e)) return {&known.at(c.body->program.get())};
+  if (e.prim == &prim::custom_linear) return out;
   for (const SubProgram* sub : sub_programs(e.attrs)) out.push_back(&known.at(sub->program.get()));
   if (e.prim != &prim::cond) return out;
   const auto less = [](const CostAnalysis* a, const CostAnalysis* b) {

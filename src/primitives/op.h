@@ -181,8 +181,8 @@ Arrays checkpoint(const CheckpointAttr& body, std::span<const Array> operands);
 Array checkpoint_name(const Array& x, std::string_view name);
 Arrays custom_root(const CustomRootAttr& root, std::span<const Array> operands);
 Arrays linear_solve(const LinearSolveAttr& system, std::span<const Array> operands);
-/// x, where the bool `holds`; else the run throws RunError with `message`.
-Array require(const Array& holds, const Array& x, std::string_view message);
+/// x; where the bool `violated` is true the run throws RunError with `message`.
+Array require(const Array& violated, const Array& x, std::string_view message);
 Arrays reversible_scan(const ReversibleScanAttr& loop, std::span<const Array> operands);
 Arrays loop_tangent(const LoopTangentAttr& loop, std::span<const Array> operands);
 Arrays rewound(const RewoundAttr& programs, std::span<const Array> operands);

@@ -99,15 +99,17 @@ class TangentProgram {
 };
 
 std::shared_ptr<const Linearized> make_linearized(const ProgramPtr& program, const Mask& active,
-                                                  const Mask& instantiate) {
+                                                  const Mask& instantiate, const Costly& costly) {
   Split s = split(program, active, instantiate);
   Program a = *s.primal;
   const Program b = without_dead_equations(*s.tangent);
   const std::size_t n = program->outputs.size();
   std::vector<char> free(a.types.size(), 0);
-  for (VarId v : a.inputs) free[v] = 1;
+  const auto costs = [](const Mask& mask, std::size_t i) { return i < mask.size() && mask[i]; };
   for (std::size_t i = 0; i < n; ++i)
-    if (a.outputs[i].is_var()) free[a.outputs[i].var] = 1;
+    if (a.outputs[i].is_var() && !costs(costly.outputs, i)) free[a.outputs[i].var] = 1;
+  for (std::size_t i = 0; i < a.inputs.size(); ++i)
+    if (!costs(costly.arguments, i)) free[a.inputs[i]] = 1;
   TangentProgram assembly(a, b, n);
   const ResidualChoice choice = choose_residuals(a, assembly.wanted(), free);
   auto out = std::make_shared<Linearized>();
@@ -154,13 +156,15 @@ Arrays Linearized::residual_values(std::span<const Array> arguments, std::span<c
 std::size_t Linearized::extra_count() const { return primal->outputs.size() - out_active.size(); }
 
 std::shared_ptr<const Linearized> linearize_program(const ProgramPtr& program, const Mask& active,
-                                                    const Mask& instantiate) {
+                                                    const Mask& instantiate, const Costly& costly) {
   std::vector<std::int64_t> key(active.begin(), active.end());
-  key.push_back(-1);
-  key.insert(key.end(), instantiate.begin(), instantiate.end());
+  for (const Mask* mask : {&instantiate, &costly.arguments, &costly.outputs}) {
+    key.push_back(-1);
+    key.insert(key.end(), mask->begin(), mask->end());
+  }
   key.push_back(loop_plan_number());
   return Memo::instance().get<Linearized>(
-      program, MemoKind::linearize, key, [&] { return make_linearized(program, active, instantiate); },
+      program, MemoKind::linearize, key, [&] { return make_linearized(program, active, instantiate, costly); },
       [](const Linearized& r) { return program_bytes(*r.primal) + program_bytes(*r.tangent); });
 }
 

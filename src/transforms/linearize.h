@@ -23,9 +23,13 @@ struct Linearized {
   Arrays residual_values(std::span<const Array> arguments, std::span<const Array> results) const;
   std::size_t extra_count() const;
 };
+/// The arguments and outputs of a program that cost their bytes as residuals; others are kept anyway. Empty: none.
+struct Costly {
+  Mask arguments, outputs;
+};
 /// Linearizes a closed program in its `active` arguments, keeping the residuals with the fewest bytes. Outputs marked in
 /// `instantiate` (may be empty) are made active. Memoised. Source: "You Only Linearize Once" (Radul et al., 2022).
 std::shared_ptr<const Linearized> linearize_program(const ProgramPtr& program, const Mask& active,
-                                                    const Mask& instantiate = {});
+                                                    const Mask& instantiate = {}, const Costly& costly = {});
 
 }  // namespace anadrome

@@ -111,9 +111,13 @@ Arrays scan_jvp(const JvpIn& in) {
 class Residuals {
  public:
   Residuals(const ScanParts& p, const Linearized& lin, std::span<const Array> x) : p_(p), lin_(lin), x_(x), primal_(*lin.primal) {
-    Mask changing(p.operands, 1);
-    for (std::size_t i = 0; i < p.consts; ++i) changing[i] = 0;
-    changes_ = depends(primal_, changing);
+    changes_ = Mask(primal_.types.size(), 0);
+    makers_.resize(primal_.types.size());
+    for (std::size_t i = p.consts; i < p.operands; ++i) changes_[primal_.inputs[i]] = 1;
+    for (const Equation& e : primal_.equations) {
+      const bool changes = std::any_of(e.operands.begin(), e.operands.end(), [&](const Atom& a) { return a.is_var() && changes_[a.var]; });
+      for (std::size_t k = 0; k < e.results.size(); ++k) changes_[e.results[k]] = changes, makers_[e.results[k]] = {&e, k};
+    }
     outputs_.assign(primal_.outputs.begin(), primal_.outputs.begin() + static_cast<std::ptrdiff_t>(p.results));
     for (std::size_t r = 0; r < lin.residuals.size(); ++r) place(r);
   }
@@ -153,13 +157,36 @@ class Residuals {
       sources_.push_back({Source::result, residual.index});
       return;
     }
-    const Atom atom = residual.from == Residual::From::argument ? Atom::variable(primal_.inputs[residual.index])
-                      : residual.from == Residual::From::output ? primal_.outputs[residual.index]
-                                                                : primal_.outputs[p_.results + residual.index];
+    const Atom atom = handed_through(residual.from == Residual::From::argument ? Atom::variable(primal_.inputs[residual.index])
+                                     : residual.from == Residual::From::output ? primal_.outputs[residual.index]
+                                                                               : primal_.outputs[p_.results + residual.index]);
+    const auto input = std::find_if(primal_.inputs.begin(), primal_.inputs.end(), [&](VarId v) { return atom == Atom::variable(v); });
+    const auto index = static_cast<std::size_t>(input - primal_.inputs.begin());
+    if (index < p_.operands && !p_.is_carry(index)) {
+      invariant_.push_back(p_.is_const(index));
+      sources_.push_back({Source::operand, index});
+      return;
+    }
     const bool hoists = !atom.is_var() || !changes_[atom.var];
     invariant_.push_back(hoists);
     sources_.push_back(hoists ? Source{Source::hoisted, hoisted_.size()} : Source{Source::result, outputs_.size()});
     (hoists ? hoisted_ : outputs_).push_back(atom);
+  }
+
+  /// What calls only hand through, as it was before them: the residuals of a rule are often arguments.
+  Atom handed_through(Atom atom) const {
+    while (atom.is_var() && makers_[atom.var].equation) {
+      const auto [e, result] = makers_[atom.var];
+      const Called c = called(*e);
+      if (!c) break;
+      const Program& body = **c.body;
+      const Atom& output = body.outputs[result];
+      if (!output.is_var()) return output;
+      const auto input = std::find(body.inputs.begin(), body.inputs.end(), output.var);
+      if (input == body.inputs.end()) break;
+      atom = e->operands[c.operand(static_cast<std::size_t>(input - body.inputs.begin()))];
+    }
+    return atom;
   }
 
   /// Computes once what no step changes.
@@ -175,8 +202,15 @@ class Residuals {
   const ScanParts& p_;
   const Linearized& lin_;
   std::span<const Array> x_;
+  struct Maker {
+    const Equation* equation = nullptr;
+    std::size_t result = 0;
+  };
+
   const Program& primal_;
-  Mask changes_, invariant_;
+  Mask changes_;  // by variable: a step changes it, or what it is made of
+  std::vector<Maker> makers_;
+  Mask invariant_;
   std::vector<Atom> outputs_, hoisted_;
   std::vector<Source> sources_;
 };
@@ -189,7 +223,10 @@ LinearizeOut scan_linearize(const JvpIn& in) {
       return deferred_linearize(in, loop_program(p.attr, in.in), -1, 1e-3, strategy.kind == LoopStrategy::Kind::undo ? -1 : strategy.slots);
   }
   const Mask active = active_operands(p, defined(in.t));
-  const auto lin = linearize_program(p.body(), active, active_carries(p, active));
+  Costly stacked{Mask(p.operands, 0), Mask(p.results, 0)};  // slices and stacks are there, carries are not
+  std::fill_n(stacked.arguments.begin() + static_cast<std::ptrdiff_t>(p.consts), p.carries, char{1});
+  std::fill_n(stacked.outputs.begin(), p.carries, char{1});
+  const auto lin = linearize_program(p.body(), active, active_carries(p, active), stacked);
   const Residuals residuals(p, *lin, in.x);
   const Arrays r = op::scan(scan_attributes(p.attr, residuals.body(), p.consts, p.carries), in.x);
   const Arrays values = residuals.values(in.eqn, r);

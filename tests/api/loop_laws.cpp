@@ -61,6 +61,10 @@ class Comparison {
   void run(Forms forms) {
     check(whole_);
     if (floats(whole_.x) == Mask(whole_.x.size(), false)) return batches(forms);
+    if (forms == Forms::backward) {
+      batches(forms);
+      return reverse(forms);
+    }
     const Form tangent = tangent_of(whole_);
     check(tangent);
     laws().check_tangent(whole_.loop, whole_.x, floats(whole_.x), random_);
@@ -111,7 +115,8 @@ class Comparison {
   void reverse(Forms forms) {
     const Form g = gradient_form(whole_);
     check(g);
-    laws().check_linear(whole_.loop, whole_.x, floats(whole_.x), random_);
+    if (forms == Forms::backward) laws().check_pulled(whole_.steps, whole_.x, floats(whole_.x), random_);
+    else laws().check_linear(whole_.loop, whole_.x, floats(whole_.x), random_);
     if (forms == Forms::few) return;
     const Mask every(whole_.x.size(), true);
     check(batch_form(g, every));

@@ -15,6 +15,7 @@ enum class Forms : std::uint8_t {
   few,      // value, tangent, gradient, one batch
   all,      // batches over each argument, derivatives of derivatives, gradients of batches
   forward,  // all that need no gradient
+  backward, // all that need no forward derivative of the function itself
 };
 /// Compares `loop` with `steps` at x (float64, integers beside them), on `eval` and on `native`; tangents with finite
 /// differences too. Failures begin with `name`.

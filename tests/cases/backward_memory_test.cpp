@@ -55,6 +55,83 @@ TEST(BackwardMemory, ABufferFilledSlotBySlotKeepsNoCopies) {
   }
 }
 
+/// The same two as loops.
+Fn looped_by_select(int n) {
+  return [n](const Array& x) {
+    const Array last = fori_loop(0, n, zeros({n}, f64), [&](const Array& i, const Array& ys) {
+      const Array changed = ys.at(i).set(sin(ys[max(i - 1, 0)] * x + x));
+      return where(i > -10, changed, ys);
+    });
+    return last[n - 1];
+  };
+}
+Fn looped_after_full_reads(int n) {
+  return [n](const Array& w) {
+    return sum(fori_loop(0, n, zeros({n}, f64), [&](const Array& i, const Array& ys) { return ys.at(i).set(sin(dot(ys, w) + 1)); }));
+  };
+}
+TEST(BackwardMemory, ABufferFilledInALoopHasTheRightGradient) {
+  expect_values(looped_by_select(8)(number(0.5)), {0.7756194759212077}, 1e-11);
+  for (const auto& mode : modes()) {
+    SCOPED_TRACE(mode.name);
+    expect_values(mode.derivative(looped_by_select(8))(number(0.5)), {1.6376863846626641}, 1e-11);
+    expect_values(jitted(mode.derivative(looped_by_select(8)))(number(0.5)), {1.6376863846626641}, 1e-11);
+  }
+  const Array w = vec({0.1, 0.2, 0.3, 0.4});
+  expect_values(looped_after_full_reads(4)(w), {3.6774578532783}, 1e-11);
+  expect_values(jitted(reverse(looped_after_full_reads(4)))(w), {0.69837932223263, 0.2928346202867, 0.0230034272786, 0.0}, 1e-11);
+  expect_values(reverse(looped_after_full_reads(4))(w), {0.69837932223263, 0.2928346202867, 0.0230034272786, 0.0}, 1e-11);
+}
+TEST(BackwardMemory, ABufferFilledInALoopKeepsNoCopies) {
+  for (int n : {128, 256, 512, 1024}) {
+    EXPECT_LE(temporary_bytes(grad(looped_by_select(n)), abstract(f64, {})), 80 * n + 4096) << n;
+  }
+}
+
+// ---- branches
+
+/// What a vjp keeps of x, in bytes: its residuals that are floats.
+std::int64_t kept_bytes_of(const std::function<Array(const Array&, const Array&)>& f, const Array& p, const Array& x) {
+  std::int64_t bytes = 0;
+  const auto made = linearize([&](const Array& v) { return f(p, v); }, x);
+  for (const Array& r : made.linear.residuals())
+    if (r.dtype() == f64) bytes += 8 * r.size();
+  return bytes;
+}
+TEST(BackwardMemory, AConditionalKeepsWhatItsLargestBranchNeeds) {
+  const auto f = [](const Array& p, const Array& x) { return cond(p, [&] { return x; }, [&] { return sin(sin(sin(x))); }); };
+  const auto both = [](const Array& p, const Array& x) { return cond(p, [&] { return exp(cos(x)); }, [&] { return sin(sin(sin(x))); }); };
+  const Array x = vec(std::vector<double>(1000, 0.5));
+  for (bool p : {false, true}) {
+    EXPECT_LE(kept_bytes_of(f, scalar(p, b1), x), 24000);
+    EXPECT_LE(kept_bytes_of(both, scalar(p, b1), x), 24000);
+  }
+  const auto loss = [&](const Array& v) { return sum(f(v[0] > 1, v)); };
+  EXPECT_LE(temporary_bytes(grad(loss), abstract(f64, {1000})), 24000 + 8000 + 4096);
+}
+
+/// 2^levels steps of `step`, made of nested loops of two; none below a loop whose state is done.
+Array bounded(int levels, const Array& x, const std::function<Array(const Array&)>& goes_on, const std::function<Array(const Array&)>& step) {
+  return cond(goes_on(x),
+              [&] {
+                if (levels == 0) return step(x);
+                return fori_loop(0, 2, x, [&](const Array&, const Array& c) { return bounded(levels - 1, c, goes_on, step); });
+              },
+              [&] { return x; });
+}
+TEST(BackwardMemory, AMillionStepsThatEndAfterThreeAreThree) {
+  const Fn f = [](const Array& x) {
+    return bounded(20, x, [](const Array& c) { return c < 4; }, [](const Array& c) { return c * 1.5 + 0.125; });
+  };
+  // 1.25, 2, 3.125, 4.8125
+  expect_values(f(number(1.25)), {4.8125});
+  for (const Mode& m : modes()) {
+    expect_values(m.derivative(f)(number(1.25)), {1.5 * 1.5 * 1.5});
+    expect_values(jitted(m.derivative(f))(number(1.25)), {1.5 * 1.5 * 1.5});
+  }
+  EXPECT_LE(temporary_bytes(grad(f), number(1.25)), 4 << 20);  // which way each of the steps there could be went
+}
+
 // ---- donated arguments
 
 TEST(BackwardMemory, ADonatedArrayReadBetweenTwoUpdatesIsStillUpdatedInPlace) {

@@ -98,6 +98,30 @@ TEST(CompileTime, ManyArgumentsAndResultsGrowLinearly) {
   EXPECT_LE(steps(400), std::pow(2.0, 1.3) * steps(200));
 }
 
+TEST(CompileTime, LoopsOfAnyLengthAreTheSameProgram) {
+  const auto sized = [](std::int64_t n) {
+    const auto f = [n](const Array& x) { return scan(x, {.length = n}, [](const Array& c) { return std::pair{sin(c), std::tuple<>{}}; }).first; };
+    const auto compiled = jit(grad(f)).lower(number(0.5)).compile();
+    const std::string text = compiled.text();
+    return std::array{static_cast<std::int64_t>(compiled.program().equations.size()), static_cast<std::int64_t>(std::count(text.begin(), text.end(), '\n')),
+                      compiled.memory_analysis().generated_code_size_in_bytes};
+  };
+  const auto ten = sized(10);
+  for (std::int64_t n : {1000L, 100'000L, 1'000'000'000L}) {
+    const auto longer = sized(n);
+    EXPECT_EQ(longer[0], ten[0]) << n;
+    EXPECT_EQ(longer[1], ten[1]) << n;
+    EXPECT_LE(longer[2], ten[2] + 128) << n;  // larger numbers in the code
+  }
+  const auto limited = [](std::int64_t n) {
+    const auto f = [n](const Array& x) {
+      return while_loop(x, {.max_steps = n}, [](const Array& c) { return c > 0.1; }, [](const Array& c) { return 0.5 * sin(c); });
+    };
+    return jit(grad(f)).lower(number(0.5)).compile().program().equations.size();
+  };
+  EXPECT_EQ(limited(10), limited(1'000'000));
+}
+
 /// A carry that no update can overwrite makes a loop try two ways to run its body, at each level: 2^24 if each tried anew.
 TEST(CompileTime, NestedLoopsAreCompiledOnce) {
   const Array w = ones({3, 3});

@@ -18,6 +18,32 @@ TEST(VmapComposition, AnUnbatchedArgumentGetsAnUnbatchedSummedCotangent) {
   expect_values(gc, {252});
 }
 
+TEST(VmapComposition, ARuleThatSumsItsCotangentKeepsTheSharedArgumentUnbatched) {
+  const auto mul = custom_vjp([](const Array& x, const Array& c) { return x * c; }, [](const Array& x, const Array& c) { return std::pair{x * c, std::pair{x, c}}; },
+                              [](const std::pair<Array, Array>& r, const Array& g) { return std::pair{g * r.second, sum(r.first * g)}; });
+  const auto f = [&](const Array& x, const Array& c) { return fori_loop(0, 3, x, [&](const Array&, const Array& v) { return mul(v, c); }); };
+  const auto kept = [&](const Array& x, const Array& c) {
+    return scan(x, {.length = 3}, [&](const Array& v) { return std::pair{checkpoint(mul)(v, c), std::tuple<>{}}; }).first;
+  };
+  const Array x = array({{1, 2}, {3, 4}, {5, 6}}, f64);
+  const auto expect_both = [&](const auto& g, const VmapOptions& axes, const Array& at_x) {
+    const auto [y, pull] = vjp(vmap(g, axes), at_x, number(2));
+    const auto [gx, gc] = pull(ones_like(y));
+    expect_values(gx, std::vector<double>(6, 8));
+    EXPECT_EQ(gc.rank(), 0);
+    expect_values(gc, {252});
+  };
+  expect_both(f, {.in = {0, none}}, x);
+  expect_both(f, {.in = {1, none}}, transpose(x));
+  expect_both(kept, {.in = {0, none}, .out = 1}, x);
+  expect_both(jit(f), {.in = {0, none}}, x);
+  const auto shared_first = [&](const Array& c, const Array& v) { return f(v, c); };
+  const auto [y, pull] = vjp(vmap(shared_first, {.in = {0, none}}), vec({2, 3}), x[0]);
+  const auto [gc, gx] = pull(ones_like(y));
+  expect_values(gc, {3 * 4 * 3, 3 * 9 * 3});
+  expect_values(gx, {8 + 27, 8 + 27});
+}
+
 TEST(VmapComposition, SharedParametersAndPerExampleGradientsAgree) {
   const auto loss = [](const Array& w, const Array& x) { return square(dot(w, x)); };
   const Array w = vec({1, -2}), xs = array({{1, 2}, {3, 4}, {5, 6}}, f64);
@@ -63,6 +89,23 @@ TEST(VmapComposition, AnIntegerOutputHasNoTangentBatchedOrNot) {
   EXPECT_TRUE(both.tangent.second.is_no_gradient());
   EXPECT_EQ(both.tangent.second.shape(), (Shape{2}));
   expect_values(both.tangent.first, {2, 2});
+}
+
+TEST(VmapComposition, AnIntegerOutputOfARuleHasNoTangentBatchedOrNot) {
+  using Out = std::pair<Array, Array>;
+  const auto r = custom_jvp([](const Array& x) { return Out{2 * x, scalar(1, i32)}; },
+                            [](const Array& x, const Array& dx) { return std::pair{Out{2 * x, scalar(1, i32)}, Out{2 * dx, Array::no_gradient({})}}; });
+  const Fn f = [&](const Array& x) {
+    const auto [y, n] = vmap(r)(x);
+    return y * n;
+  };
+  const auto [value, tangent] = jvp(f, at(vec({0, 1})), along(vec({1, 1})));
+  expect_values(value, {0, 2});
+  expect_values(tangent, {2, 2});
+  expect_values(reverse(summed(f))(vec({0, 1})), {2, 2});
+  const auto both = jvp(vmap(r), at(vec({0, 1})), along(vec({1, 1})));
+  EXPECT_TRUE(both.tangent.second.is_no_gradient());
+  EXPECT_EQ(both.tangent.second.shape(), (Shape{2}));
 }
 
 TEST(VmapComposition, VmapOfJvpAndJvpOfVmapAgreeOnEveryAxis) {

@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "anadrome/ops/shape.h"
 #include "primitives/prims.h"
 #include "support/derivatives.h"
 
@@ -76,11 +77,14 @@ class Checker {
   void rules();
   void value();
   void jvp() {
+    if (!has_forward()) return;
     for (const Mask& active : masks(1)) laws_.check_tangent(c_.f, x_, active, random_);
   }
   void linear() {
     for (const Mask& active : masks(1)) {
-      if (c_.forward_only) laws_.check_pushed(c_.f, x_, active, random_);
+      if (c_.transposed) check_transposed();
+      else if (c_.reverse_only) laws_.check_pulled(c_.f, x_, active, random_);
+      else if (c_.forward_only) laws_.check_pushed(c_.f, x_, active, random_);
       else laws_.check_linear(c_.f, x_, active, random_);
     }
   }
@@ -91,6 +95,8 @@ class Checker {
   void text();
 
  private:
+  bool has_forward() const { return !c_.reverse_only && !c_.transposed; }
+  void check_transposed();
   void fail(const std::string& what) { failures_.push_back(c_.name + ": " + what); }
   void require(bool ok, const std::string& what) {
     if (!ok) fail(what);
@@ -138,7 +144,7 @@ class Checker {
 void Checker::rules() {
   const Prim& p = *row_.prim;
   require_rule(p.type, "type", true);
-  require_rule(p.eval, "eval", true);
+  require_rule(p.eval, "eval", !c_.transposed);
   require_rule(p.cost, "cost", true);
   require_rule(p.jvp, "jvp", false);
   require_rule(p.transpose, "transpose", false);
@@ -149,7 +155,20 @@ double value_tolerance(DType t) {
   return t == f64 ? 1e-11 : t == f32 ? 1e-6 : t == f16 ? 2e-3 : t == bf16 ? 2e-2 : 0;
 }
 
+/// The transpose, once with all its cotangents wanted, against what the case states.
+void Checker::check_transposed() {
+  Arrays known, linear;
+  for (std::size_t i = 0; i < x_.size(); ++i) (c_.arguments[i].order > 0 ? linear : known).push_back(x_[i]);
+  const Function f = [&](const Arrays& t) { return c_.f(joined(known, t)); };
+  Arrays example, ct;
+  for (const Array& t : linear) example.push_back(abstract(t.dtype(), t.shape()));
+  for (const Type& t : functional::make_program(f, example, {"case", {}, {}}).output_types()) ct.push_back(random_array(t, random_));
+  compare(functional::linear_transpose(f, example, {"case", {}, {}})(ct), c_.transposed(joined(known, ct)), c_.exact_tolerance,
+          "the transpose", laws_.fail);
+}
+
 void Checker::value() {
+  if (c_.transposed) return;
   const Arrays y = in_context(c_, c_.f)(x_);
   if (!c_.value) return;
   const std::vector<Numbers> want = c_.value(x_);
@@ -167,10 +186,9 @@ void Checker::value() {
 std::vector<Checker::Derived> Checker::derived(const Arrays& x) {
   std::vector<Derived> out{{"the function", c_.f, x}};
   const std::vector<Mask> all = masks(1);
-  if (all.empty()) return out;
+  if (all.empty() || c_.transposed) return out;
   const Mask& active = all.back();
-  const Arrays tangents = random_like(x, active, random_);
-  out.push_back({"its tangent", tangent_by_linearize(c_.f, active), joined(x, tangents)});
+  if (has_forward()) out.push_back({"its tangent", tangent_by_linearize(c_.f, active), joined(x, random_like(x, active, random_))});
   if (c_.forward_only) return out;
   Arrays ct;
   for (const Array& y : float_outputs(in_context(c_, c_.f)(x))) ct.push_back(random_array(y.type(), random_));
@@ -207,6 +225,7 @@ void Checker::check_vmap(const Derived& d, const std::vector<Arrays>& parts, con
 }
 
 void Checker::vmap() {
+  if (c_.transposed) return;
   const int context = c_.axis_name.empty() ? 0 : 1;
   std::vector<std::vector<Derived>> parts;
   for (std::uint32_t k = 0; k < 3; ++k) parts.push_back(derived(fill(c_, k)));
@@ -232,15 +251,17 @@ void Checker::vmap() {
 
 void Checker::second() {
   const std::vector<Mask> all = masks(2);
-  if (all.empty()) return;
+  if (all.empty() || c_.transposed) return;
   Mask active = all.back();
   const Mask inner = active;
-  const Arrays t = random_like(x_, inner, random_);
-  active.resize(x_.size() + t.size(), true);
-  const Function tangent = tangent_by_jvp(c_.f, inner);
-  laws_.check_tangent(tangent, joined(x_, t), active, random_);
-  if (c_.forward_only) return laws_.check_pushed(tangent, joined(x_, t), active, random_);
-  laws_.check_linear(tangent, joined(x_, t), active, random_);
+  if (has_forward()) {
+    const Arrays t = random_like(x_, inner, random_);
+    active.resize(x_.size() + t.size(), true);
+    const Function tangent = tangent_by_jvp(c_.f, inner);
+    laws_.check_tangent(tangent, joined(x_, t), active, random_);
+    if (c_.forward_only) return laws_.check_pushed(tangent, joined(x_, t), active, random_);
+    laws_.check_linear(tangent, joined(x_, t), active, random_);
+  }
   Arrays ct;
   for (const Array& y : float_outputs(in_context(c_, c_.f)(x_)))
     ct.push_back(random_array(y.type(), random_));
@@ -253,6 +274,7 @@ void Checker::second() {
 }
 
 void Checker::compiled() {
+  if (c_.transposed) return;
   for (const Derived& d : derived(x_)) {
     const Function f = in_context(c_, d.f);
     const Arrays eager = f(d.x), native = functional::run_jit(f, d.x, "native"),

@@ -39,6 +39,10 @@ struct Case {
   /// Runs inside a vmap with this axis name: arguments then have a leading axis of that vmap.
   std::string axis_name = {};
   bool forward_only = false;  // no reverse derivative
+  bool reverse_only = false;  // no forward derivative
+  /// Where the transpose is all there is: from the arguments without derivative and cotangents of the results to cotangents
+  /// of the others, which come last. The checks then need no more than it.
+  Function transposed = {};
 };
 
 struct Row {
@@ -66,6 +70,8 @@ std::vector<Row> indexing_rows();
 std::vector<Row> reduction_rows();
 std::vector<Row> structure_rows();
 std::vector<Row> control_rows();
+std::vector<Row> custom_rows();
 std::vector<Row> rewind_rows();
+std::vector<Row> implicit_rows();
 
 }  // namespace anadrome::testing

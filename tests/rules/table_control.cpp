@@ -47,10 +47,10 @@ Arrays chosen(const Array& index, const std::vector<Function>& branches, A opera
   return op::cond(attr, joined({index}, operands));
 }
 
-Arrays looped(const Function& condition, const Function& body, A init) {
+Arrays looped(const Function& condition, const Function& body, A init, std::int64_t max_steps = -1) {
   const Recorded test = recorded(condition, init), step = recorded(body, init);
   const WhileAttr attr{test.program, step.program, static_cast<std::int64_t>(test.captures.size()),
-                       static_cast<std::int64_t>(step.captures.size()), -1};
+                       static_cast<std::int64_t>(step.captures.size()), max_steps};
   return op::while_loop(attr, joined(joined(test.captures, step.captures), init));
 }
 
@@ -304,16 +304,16 @@ Case forward(Case c) {
   return c;
 }
 
-/// Halves a counter until it is 0, and moves a value at each step.
-Case halving(double lo, double hi, const Shape& shape) {
+/// Halves a counter until it is 0, and moves a value at each step. With a limit it has a gradient.
+Case halving(double lo, double hi, const Shape& shape, std::int64_t max_steps = -1) {
   const auto n = static_cast<double>(shape.elements());
-  Case c{"halving from " + std::to_string(static_cast<int>(lo)) + " " + to_string(shape),
-         [](A x) {
+  Case c{"halving from " + std::to_string(static_cast<int>(lo)) + " " + to_string(shape) + (max_steps < 0 ? "" : " in " + std::to_string(max_steps)),
+         [max_steps](A x) {
            const Function more = [](A v) { return Arrays{op::gt(v[0], op::number(0, i32))}; };
            const Function body = [&](A v) {
              return Arrays{op::shift_right_arithmetic(v[0], op::number(1, i32)), op::mul(op::sin(v[1]), x[2])};
            };
-           return looped(more, body, {x[0], x[1]});
+           return looped(more, body, {x[0], x[1]}, max_steps);
          },
          {whole(i32, {}, lo, hi), real(shape), real(shape)},
          {n + 2, n}};
@@ -325,13 +325,16 @@ Case halving(double lo, double hi, const Shape& shape) {
       for (std::size_t i = 0; i < v.size(); ++i) v[i] = std::sin(v[i]) * w[i];
     return std::vector<Numbers>{{static_cast<double>(left)}, v};
   };
-  return forward(std::move(c));
+  return max_steps < 0 ? forward(std::move(c)) : c;
 }
 
 Row while_row() {
   Row row{&prim::while_loop, {}};
   for (const Shape& shape : {Shape{}, Shape{2, 3}, Shape{0}}) row.cases.push_back(halving(1, 15, shape));
   row.cases.push_back(halving(-3, 0, {2}));
+  for (const Shape& shape : {Shape{}, Shape{2, 3}, Shape{0}}) row.cases.push_back(halving(1, 15, shape, 4));
+  row.cases.push_back(halving(1, 3, {2}, 6));
+  row.cases.push_back(halving(-3, 0, {2}, 0));
   row.cases.push_back(forward({"until a captured bound",
                                [](A x) {
                                  const Function more = [&](A v) { return Arrays{op::lt(v[0], x[1])}; };

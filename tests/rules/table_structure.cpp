@@ -150,7 +150,7 @@ const std::vector<Row>& table() {
   static const std::vector<Row> rows = [] {
     std::vector<Row> all;
     for (auto part : {arithmetic_rows, function_rows, integer_rows, movement_rows, indexing_rows,
-                      reduction_rows, structure_rows, control_rows, rewind_rows})
+                      reduction_rows, structure_rows, control_rows, custom_rows, implicit_rows, rewind_rows})
       for (Row& r : part()) all.push_back(std::move(r));
     const auto place = [](const Row& r) {
       const auto prims = all_primitives();

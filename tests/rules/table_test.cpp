@@ -76,7 +76,8 @@ TEST(StopGradient, HasNoTangentAndNoCotangent) {
 /// All of them: tools/mutation_proof.py.
 TEST(Mutants, AFewDie) {
   for (const char* wanted : {"tanh.jvp.negate", "mul.transpose.twice", "dot_general.batch.twice",
-                             "reduce_sum.cost.twice", "call.linearize.negate"}) {
+                             "reduce_sum.cost.twice", "call.linearize.negate", "custom_jvp.linearize.negate",
+                             "custom_linear.transpose.negate", "checkpoint.transpose.twice"}) {
     const std::vector<Mutant> all = all_mutants();
     const auto mutant =
         std::find_if(all.begin(), all.end(), [&](const Mutant& m) { return m.name() == wanted; });

@@ -138,6 +138,22 @@ struct Pushed {
         by_jvp(run(tangent_by_jvp(f, active), joined(x, t))) {}
 };
 
+/// <ct, J t> = <J^T ct, t> for random ct, where `pushed` is J t.
+void check_adjoint(const Laws& laws, const Function& f, const Arrays& x, const Mask& active, const Arrays& t, const Arrays& pushed,
+                   double tolerance, std::mt19937& random) {
+  Arrays ct;
+  for (const Array& y : pushed) ct.push_back(random_array(y.type(), random));
+  if (ct.empty()) return;
+  const Arrays pulled = laws.run(gradient_of(f, active), joined(x, ct));
+  double left = 0, right = 0, size = 1;
+  for (std::size_t i = 0; i < ct.size(); ++i) left += inner(ct[i], pushed[i]);
+  for (std::size_t i = 0; i < t.size(); ++i) right += inner(pulled[i], t[i]);
+  for (std::size_t i = 0; i < t.size(); ++i)
+    size += std::sqrt(inner(pulled[i], pulled[i]) * inner(t[i], t[i]));
+  if (!(std::fabs(left - right) <= tolerance * size))
+    laws.fail("<ct, J t> is " + std::to_string(left) + " and <J^T ct, t> is " + std::to_string(right));
+}
+
 }  // namespace
 
 void Laws::check_pushed(const Function& f, const Arrays& x, const Mask& active, std::mt19937& random) const {
@@ -148,18 +164,13 @@ void Laws::check_pushed(const Function& f, const Arrays& x, const Mask& active, 
 void Laws::check_linear(const Function& f, const Arrays& x, const Mask& active, std::mt19937& random) const {
   const Pushed p(run, f, x, active, random);
   compare(p.by_linearize, p.by_jvp, exact_tolerance, "linearize against jvp", fail);
-  const Arrays &pushed = p.by_linearize, &t = p.t;
-  Arrays ct;
-  for (const Array& y : pushed) ct.push_back(random_array(y.type(), random));
-  if (ct.empty()) return;
-  const Arrays pulled = run(gradient_of(f, active), joined(x, ct));
-  double left = 0, right = 0, size = 1;
-  for (std::size_t i = 0; i < ct.size(); ++i) left += inner(ct[i], pushed[i]);
-  for (std::size_t i = 0; i < t.size(); ++i) right += inner(pulled[i], t[i]);
-  for (std::size_t i = 0; i < t.size(); ++i)
-    size += std::sqrt(inner(pulled[i], pulled[i]) * inner(t[i], t[i]));
-  if (!(std::fabs(left - right) <= exact_tolerance * size))
-    fail("<ct, J t> is " + std::to_string(left) + " and <J^T ct, t> is " + std::to_string(right));
+  check_adjoint(*this, f, x, active, p.t, p.by_linearize, exact_tolerance, random);
+}
+
+void Laws::check_pulled(const Function& f, const Arrays& x, const Mask& active, std::mt19937& random) const {
+  const Arrays t = random_like(x, active, random);
+  const auto value = [&](const Arrays& at) { return run(f, at); };
+  check_adjoint(*this, f, x, active, t, finite_difference(value, x, spread(active, t)), tolerance, random);
 }
 
 }  // namespace anadrome::testing

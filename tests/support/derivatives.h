@@ -36,6 +36,8 @@ struct Laws {
   void check_pushed(const Function& f, const Arrays& x, const Mask& active, std::mt19937& random) const;
   /// That, and the dot-product law of the pullback.
   void check_linear(const Function& f, const Arrays& x, const Mask& active, std::mt19937& random) const;
+  /// The pullback against finite differences, for functions without a forward derivative.
+  void check_pulled(const Function& f, const Arrays& x, const Mask& active, std::mt19937& random) const;
 };
 
 /// The outputs that carry derivatives.
