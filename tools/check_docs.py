@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Compiles and runs each ```cpp block with `int main` of README.md and docs/*.md against a built library.
-When a ```text block follows directly, what the program prints must equal it."""
+When a ```text block follows directly, what the program prints must equal it. A block ```text examples/NAME holds what that
+example prints."""
 import argparse
 import difflib
 import os
@@ -13,6 +14,9 @@ from concurrent.futures import ThreadPoolExecutor
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 BLOCK = re.compile(r"^```cpp[^\n]*\n(.*?)^```[ \t]*\n(?:\s*^```text[^\n]*\n(.*?)^```[ \t]*$)?", re.M | re.S)
+
+
+EXAMPLE = re.compile(r"^```text (examples/\w+)\n(.*?)^```[ \t]*$", re.M | re.S)
 
 
 def stripped(text):
@@ -50,22 +54,34 @@ def check(job):
     return None
 
 
+def check_example(job):
+    where, name, expected, args = job
+    ran = subprocess.run([args.build / name], cwd=ROOT, capture_output=True, text=True, timeout=300)
+    if ran.returncode == 0 and stripped(ran.stdout) == stripped(expected):
+        return None
+    diff = difflib.unified_diff(stripped(expected), stripped(ran.stdout), "document", "program", lineterm="")
+    return f"{where}: {name} exits with {ran.returncode} and prints:\n" + "\n".join(diff)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build/release")
     parser.add_argument("--compiler", default=os.environ.get("CXX", "g++"))
     args = parser.parse_args()
     args.build = args.build.resolve()
-    jobs = []
+    jobs, examples = [], []
     for path in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]:
         text = path.read_text() if path.exists() else ""
         for block in BLOCK.finditer(text):
             if "int main" in block.group(1):
                 line = text.count("\n", 0, block.start()) + 1
                 jobs.append((f"{path.relative_to(ROOT)}:{line}", block.group(1), block.group(2), args))
+        for block in EXAMPLE.finditer(text):
+            line = text.count("\n", 0, block.start()) + 1
+            examples.append((f"{path.relative_to(ROOT)}:{line}", block.group(1), block.group(2), args))
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        problems = [p for p in pool.map(check, jobs) if p]
-    print("\n".join(problems) if problems else f"check_docs: ok, {len(jobs)} programs")
+        problems = [p for p in [*pool.map(check, jobs), *pool.map(check_example, examples)] if p]
+    print("\n".join(problems) if problems else f"check_docs: ok, {len(jobs)} programs, {len(examples)} examples")
     return 1 if problems else 0
 
 

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # Installs the Debian (or Ubuntu) packages that building and testing need. Does nothing when all are there.
 # Repositories: only the distribution's own. On Debian 12: `deb http://deb.debian.org/debian bookworm main` and, for
-# LLVM 22, `deb http://deb.debian.org/debian-security bookworm-security main`; on Ubuntu: `main universe`. No
-# third-party repository, no download outside apt.
+# LLVM 22 and chromium, which a test opens a page in, `deb http://deb.debian.org/debian-security bookworm-security main`; on
+# Ubuntu: `main universe`. No third-party repository, no download outside apt.
 set -euo pipefail
 
 packages=(g++ cmake ninja-build ccache git python3 libcli11-dev nlohmann-json3-dev libgtest-dev
-          libbenchmark-dev libboost-dev libtbb-dev libdnnl-dev libopenblas-dev)
+          libbenchmark-dev libboost-dev libtbb-dev libdnnl-dev libopenblas-dev chromium)
 
 # The newest LLVM that the distribution has, from 22 down to 19.
 for version in 22 21 20 19; do

@@ -26,6 +26,17 @@ Arrays slices_at(std::span<const Array> stacks, const Array& at) {
   return out;
 }
 
+namespace {
+
+/// Zeros that a loop begins with and then writes over: no other zeros are merged with them, or they would have to stay.
+Array own_zeros(const Type& type) {
+  RegionMap regions;
+  const AtRegion apart(regions, 1);
+  return op::zeros(type);
+}
+
+}  // namespace
+
 LoopGradient::LoopGradient(const RewindTask& task)
     : task_(task), p_(loop_of(task.loop)), lin_(linearize_program(p_.body(), task.active, active_carries(p_, task.active))) {
   Mask linear(lin_->residuals.size(), 0), wanted = linear;
@@ -48,7 +59,7 @@ std::pair<Arrays, Arrays> LoopGradient::cotangents(std::span<const Array> ct, st
   std::size_t next = 0;
   for (std::size_t k = 0, a = 0; k < p_.carries; ++k) {
     if (!task_.active[p_.consts + k]) continue;
-    carries.push_back(task_.given[a++] ? ct[next++] : op::zeros(x[p_.consts + k].type()));
+    carries.push_back(task_.given[a++] ? ct[next++] : own_zeros(x[p_.consts + k].type()));
   }
   return {carries, list(ct.subspan(next))};
 }
@@ -56,7 +67,7 @@ std::pair<Arrays, Arrays> LoopGradient::cotangents(std::span<const Array> ct, st
 Arrays LoopGradient::no_sums(std::span<const Array> consts) const {
   Arrays out;
   for (std::size_t i = 0; i < p_.consts; ++i)
-    if (reached_[i]) out.push_back(op::zeros(consts[i].type()));
+    if (reached_[i]) out.push_back(own_zeros(consts[i].type()));
   return out;
 }
 
