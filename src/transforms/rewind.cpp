@@ -2,6 +2,7 @@
 // a step, then applies the derivative of that step at the state it came to. Where the first state of a segment is not the kept
 // one, the segment is done again from there.
 #include <algorithm>
+#include <functional>
 #include <limits>
 #include <tuple>
 
@@ -18,7 +19,7 @@ namespace {
 struct Values {
   Arrays consts;       // of the loop
   Arrays state;        // carries behind the last step
-  Arrays expected;     // carries before the first step, as they are known
+  std::function<Arrays()> expected;  // records the carries before the first step, as they are known
   Arrays ct;           // cotangents of the active carries
   Arrays xs, ct_ys;    // slices of the loop; cotangents of its slices that are given
 };
@@ -42,12 +43,12 @@ class Gradient final : public LoopGradient {
     v.xs = list(part(x, p_.slices(), n));
     std::tie(v.ct, v.ct_ys) = cotangents(x.subspan(cts), part(x, 0, n));
     if (!layout_.segments) {
-      v.state = ends, v.expected = begin;
+      v.state = ends, v.expected = [&] { return begin; };
       return verified(undo(v, layout_.first), part(x, 0, n));
     }
     Undone u = over_segments(main_part(v), ends, headed);
     if (layout_.first) {
-      v.state = headed, v.expected = begin, v.ct = u.ct;
+      v.state = headed, v.expected = [&] { return begin; }, v.ct = u.ct;
       cut(v, p_.attr.reverse ? p_.attr.length - layout_.first : 0, p_.attr.reverse ? p_.attr.length : layout_.first);
       u = joined(undo(v, layout_.first), u);
     }
@@ -122,7 +123,7 @@ class Gradient final : public LoopGradient {
     if (p_.attr.reverse) position = op::rev(position, {0});
     const Arrays none = no_sums(v.consts);
     const std::size_t c = p_.consts, all = c + p_.carries, whole = all + v.xs.size(), sums = whole + v.ct.size(), at = sums + none.size(), xs = at + 1, ys = xs + v.xs.size();
-    const Arrays consts = concatenated({v.consts, v.expected, v.xs});
+    const Arrays consts = concatenated({v.consts, v.expected(), v.xs});
     return backwards(steps, consts, concatenated({v.ct, none}), concatenated({{&position, 1}, v.xs, v.ct_ys}), [&](std::span<const Array> x) {
       const Arrays before = advanced(part(x, 0, c), part(x, c, all), part(x, all, whole), op::broadcast_in_dim(op::number(0, DType::i32), {}, {}), x[at], steps);
       const Arrays inputs = concatenated({part(x, 0, c), before, part(x, xs, ys)});
@@ -133,14 +134,16 @@ class Gradient final : public LoopGradient {
   // ---- segments
 
   Undone undo(const Values& v, std::int64_t steps) const {
-    const Arrays r = rewind(v, steps);
+    Arrays sizes;  // before the rewind, which can then write over the state
+    for (const Array& s : v.state) sizes.push_back(is_float(s.dtype()) && s.type().elements() ? largest(s) : Array());
+    const Arrays r = rewind(v, steps), expected = v.expected();
     Undone u;
-    u.error = error(part(r, 0, p_.carries), v.expected, v.state);
+    u.error = error(part(r, 0, p_.carries), expected, sizes);
     u.missed = op::number(0, DType::i32);
     Arrays got(r.begin() + static_cast<std::ptrdiff_t>(p_.carries), r.end());
     if (!strict()) {
       u.missed = op::rewind_missed(u.error, task_.tolerance);
-      got = kept_or_again(v, steps, u.missed, got);
+      got = kept_or_again(v, expected, steps, u.missed, got);
     }
     const std::size_t sums = v.ct.size(), slices = sums + no_sums(v.consts).size();
     u.ct = list(part(got, 0, sums));
@@ -150,8 +153,8 @@ class Gradient final : public LoopGradient {
   }
 
   /// What the rewind gave, or the segment done again.
-  Arrays kept_or_again(const Values& v, std::int64_t steps, const Array& missed, const Arrays& got) const {
-    const Arrays operands = concatenated({v.consts, v.expected, v.ct, v.xs, v.ct_ys, got});
+  Arrays kept_or_again(const Values& v, const Arrays& expected, std::int64_t steps, const Array& missed, const Arrays& got) const {
+    const Arrays operands = concatenated({v.consts, expected, v.ct, v.xs, v.ct_ys, got});
     std::vector<Type> types;
     for (const Array& x : operands) types.push_back(x.type());
     const auto& sources = p_.attr.body.sources;
@@ -161,19 +164,21 @@ class Gradient final : public LoopGradient {
         std::size_t next = 0;
         const auto take = [&](const Arrays& like) { return next += like.size(), list(part(all, next - like.size(), next)); };
         Values w;
-        w.consts = take(v.consts), w.expected = take(v.expected), w.ct = take(v.ct), w.xs = take(v.xs), w.ct_ys = take(v.ct_ys);
+        w.consts = take(v.consts);
+        w.expected = [begin = take(expected)] { return begin; };
+        w.ct = take(v.ct), w.xs = take(v.xs), w.ct_ys = take(v.ct_ys);
         return repeat ? again(w, steps) : list(all.subspan(next));
       }), sources};
     };
     return op::cond({{branch(false), branch(true)}}, concatenated({{&missed, 1}, operands}));
   }
 
-  /// The largest difference of a carry, relative to its own size; where that is 0, to its size at the other end.
-  static Array error(std::span<const Array> got, std::span<const Array> want, std::span<const Array> end) {
+  /// The largest difference of a carry, relative to its own size; where that is 0, to its size at the other end of the rewind.
+  static Array error(std::span<const Array> got, std::span<const Array> want, std::span<const Array> end_sizes) {
     Array out = op::number(0, DType::f32);
     for (std::size_t k = 0; k < got.size(); ++k) {
       if (got[k].type().elements() == 0) continue;
-      out = op::max(out, is_float(got[k].dtype()) ? relative_error(got[k], want[k], end[k]) : inequality(got[k], want[k]));
+      out = op::max(out, is_float(got[k].dtype()) ? relative_error(got[k], want[k], end_sizes[k]) : inequality(got[k], want[k]));
     }
     return op::broadcast_in_dim(out, {}, {});
   }
@@ -183,8 +188,8 @@ class Gradient final : public LoopGradient {
     const Array most = axes.empty() ? op::abs(x) : op::reduce_max(op::abs(x), axes);
     return most.dtype() == DType::f64 ? most : op::convert(most, DType::f32);
   }
-  static Array relative_error(const Array& got, const Array& want, const Array& end) {
-    const Array own = largest(want), other = largest(end), difference = largest(op::sub(got, want));
+  static Array relative_error(const Array& got, const Array& want, const Array& other) {
+    const Array own = largest(want), difference = largest(op::sub(got, want));
     const Array size = op::select(op::gt(own, op::number_like(0, own)), own, other);
     const Array floor = op::number_like(std::numeric_limits<float>::min(), own);
     return op::convert(op::div(difference, op::max(size, floor)), DType::f32);
@@ -206,7 +211,7 @@ class Gradient final : public LoopGradient {
     const std::size_t number = error + 2, state = number + 1, xs = state + p_.carries, ys = xs + v.xs.size();
     const Arrays carries = concatenated({v.ct, zeros, {&none, 1}, {&no_runs, 1}});
     const Arrays r = backwards(layout_.segments, consts, carries, concatenated({{&numbered, 1}, ends, v.xs, v.ct_ys}), [&](std::span<const Array> x) {
-      const Arrays before = state_before(x[number], part(x, c, head), part(x, head, ct));
+      const auto before = [&] { return state_before(x[number], part(x, c, head), part(x, head, ct)); };
       const Values w{list(part(x, 0, c)), list(part(x, state, xs)), before, list(part(x, ct, sums)), list(part(x, xs, ys)), list(x.subspan(ys))};
       Undone u = undo(w, layout_.segment);
       for (std::size_t i = 0; i < u.sums.size(); ++i) u.sums[i] = op::add(x[sums + i], u.sums[i]);
