@@ -26,8 +26,9 @@ BOUNDS = {
     "elementwise": (0.30, 0.30), "elementwise_grad": (0.35, 0.30), "unrolled_1500": (0.35, 0.02),
     "mlp_small": (0.38, 0.2), "mlp_mid": (0.75, 0.3), "jacfwd_256": (0.12, 0.2), "jacrev_256": (0.15, 0.2),
     "hessian_256": (0.45, 0.2), "gmm_d10_k25": (0.20, 0.12), "gmm_d64_k25": (0.18, 0.12),
-    "bundle_adjustment": (0.10, 0.12), "scan_fwd_1": (0.9, 0.3), "scan_fwd_64": (0.27, 0.3), "scan_grad_1": (0.6, 0.3),
-    "scan_grad_64": (0.27, 0.3),
+    "bundle_adjustment": (0.10, 0.12), "scan_fwd_1": (0.9, 0.2), "scan_fwd_64": (0.27, 0.2), "scan_grad_1": (0.6, 0.2),
+    "scan_grad_64": (0.27, 0.2), "momentum_stored": (0.65, 0.2), "momentum_remat": (None, 0.2),
+    "momentum_reversible": (0.90, 0.2), "sparse_reads": (0.5, 0.2),
 }
 TEMP_RATIO, TEMP_FREE = 0.8, 4096  # temp bytes: this ratio, or so many bytes whatever JAX takes
 

@@ -40,7 +40,7 @@ int main() {
   const Lstm begin{random::normal(keys[0], {4 * hidden.value}), 0.3 * random::normal(keys[1], {hidden, 4 * hidden.value}), zeros({4 * hidden.value}),
                    random::normal(keys[2], {hidden})};
   const auto batch = [&](const Array& key) {
-    const Array bits = convert(random::bernoulli(key, 0.5, {64, length}), f32);
+    const Array bits = convert(random::bernoulli(key, 0.5, Shape{64, length}), f32);
     return std::pair{bits, sum(bits, 1) % 2};
   };
   const auto learn = jit([&](const Training& s, const Array& key) {

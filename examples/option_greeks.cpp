@@ -44,6 +44,6 @@ int main() {
   // The same derivative of the mean by central differences on the same paths.
   const auto value = jit([&](const Market& m, const Array& z) { return mean(vmap(payoff, {.in = {none, 0}})(m, z)); });
   const double h = 1e-4;
-  const auto bumped = [&](double by) { return value({market.spot, market.volatility + by, market.rate}, normals).item<double>(); };
+  const auto bumped = [&](double by) { return value(Market{market.spot, market.volatility + by, market.rate}, normals).item<double>(); };
   std::cout << "vega by differences " << (bumped(h) - bumped(-h)) / (2 * h) << '\n';
 }

@@ -1,4 +1,5 @@
 // The page of `anadrome tour rewind`: plots of its figures.
+#include <algorithm>
 #include <cmath>
 #include <sstream>
 
@@ -23,6 +24,11 @@ std::string short_number(double value) {
   return out.str();
 }
 
+/// 1 - cosine; a log scale shows no 0.
+double distance(double cosine) {
+  return std::isnan(cosine) ? cosine : std::max(1e-16, 1 - cosine);
+}
+
 std::vector<Plot> plots(const RewindTour& tour) {
   Plot memory{"memory", "Memory of a gradient", "layers", "temporary memory, MB", true, true, {}};
   Plot time{"time", "Time of a gradient", "layers", "best of three runs, ms", true, true, {}};
@@ -33,9 +39,8 @@ std::vector<Plot> plots(const RewindTour& tour) {
   Plot cliff{"cliff", "Where a plain rewind loses the gradient", "layers", "1 - cosine to the stored gradient", true, true, {}};
   Plot anchored{"anchored", "The same with anchors", "layers", "1 - cosine to the stored gradient", true, true, {}};
   for (const CliffPoint& p : tour.cliff) {
-    constexpr double exact = 1e-16;  // what a log scale shows of 0
-    add(cliff, "mu = " + short_number(p.mu), p.depth, std::max(exact, 1 - p.plain_cosine));
-    add(anchored, "mu = " + short_number(p.mu), p.depth, std::max(exact, 1 - p.anchored_cosine));
+    add(cliff, "mu = " + short_number(p.mu), p.depth, distance(p.plain_cosine));
+    add(anchored, "mu = " + short_number(p.mu), p.depth, distance(p.anchored_cosine));
   }
   Plot growth{"growth", "Growth of the error along a rewind, mu = 0.8", "layers undone", "relative error of the state", false, true, {}};
   for (const GrowthPoint& p : tour.growth) {

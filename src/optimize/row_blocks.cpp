@@ -241,13 +241,8 @@ class Blocked {
 
 // ---- whether it is worth it
 
-constexpr std::size_t large = std::size_t{16} << 20;      // bytes of stacks that do not stay near
-constexpr double long_work = 1e8;                         // operations of products in loops
+constexpr double long_work = 1e8;  // operations of products in loops
 
-struct Size {
-  std::size_t stacks = 0;  // bytes of what loops stack, with rows
-  double work = 0;         // operations of products in loops
-};
 double product_work(const Program& p) {
   double out = 0;
   for (const Equation& e : p.equations) {
@@ -259,26 +254,22 @@ double product_work(const Program& p) {
   }
   return out;
 }
-Size size_of(const RowScope& scope, const RowKinds& kinds) {
-  Size out;
-  const Program& p = *scope.program;
-  for (std::size_t i = 0; i < p.equations.size(); ++i) {
-    const Equation& e = p.equations[i];
+/// Operations of products in the loops that work on rows.
+double work_on_rows(const RowScope& scope, const RowKinds& kinds) {
+  double out = 0;
+  for (std::size_t i = 0; i < scope.program->equations.size(); ++i) {
     if (!scope.bodies[i] || !kinds.works_on_rows(scope, i)) continue;
-    const ScanAttr& a = e.as<ScanAttr>();
-    out.work += static_cast<double>(a.length) * product_work(*a.body);
-    for (std::size_t k = static_cast<std::size_t>(a.carries); k < e.results.size(); ++k)
-      if (kinds.kind(scope, e.results[k]) == RowKind::row) out.stacks += p.type(e.results[k]).bytes();
+    const ScanAttr& a = scope.program->equations[i].as<ScanAttr>();
+    out += static_cast<double>(a.length) * product_work(*a.body);
   }
   return out;
 }
 
 /// Rows of a block: a number that divides them all and gives every thread as many blocks as the others. 0 where there is none.
-std::int64_t block_rows(std::int64_t rows, const Size& size, int threads) {
-  for (std::int64_t n : {64, 32, 16}) {
-    if (size.stacks > large && n > 32) continue;  // values of the rows in flight are stacked
+/// Products of more rows are a little faster, and take as much more memory.
+std::int64_t block_rows(std::int64_t rows, int threads) {
+  for (std::int64_t n : {32, 16})
     if (rows % n == 0 && (rows / n) % threads == 0 && rows / n > 1) return n;
-  }
   return 0;
 }
 
@@ -314,9 +305,8 @@ Program with_row_blocks(const Program& given, const OptimizeOptions& options, in
       tried.push_back(rows);
       const auto kinds = RowKinds::of(axes, rows);
       if (!kinds) continue;
-      const Size size = size_of(scope, *kinds);
-      const std::int64_t n = program.type(e.results[k]).shape[0], block = block_rows(n, size, threads);
-      if (block == 0 || size.work < long_work) continue;
+      const std::int64_t n = program.type(e.results[k]).shape[0], block = block_rows(n, threads);
+      if (block == 0 || work_on_rows(scope, *kinds) < long_work) continue;
       const Region region(scope, *kinds);
       if (region.fits()) return Blocked(scope, *kinds, region, n, block).run();
     }

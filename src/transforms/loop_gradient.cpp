@@ -119,7 +119,7 @@ Arrays LoopGradient::advanced(std::span<const Array> consts, std::span<const Arr
     append(out, part(y, 0, p_.carries));
     return out;
   });
-  const Arrays r = op::while_loop({{condition, sources}, {body, sources}, 1, static_cast<std::int64_t>(i)}, concatenated({{&end, 1}, consts, xs, carries}));
+  const Arrays r = op::while_loop({{condition, sources}, {body, sources}, 1, static_cast<std::int64_t>(i), -1}, concatenated({{&end, 1}, consts, xs, carries}));
   return {r.begin() + 1, r.end()};
 }
 
