@@ -1,4 +1,5 @@
-// hoist_invariants: what every step of a loop computes again from the same numbers is computed once, before it.
+// hoist_invariants: what every step of a loop computes again from the same numbers is computed once, before it; what no step reads
+// is not handed to the loop.
 #include <algorithm>
 #include <unordered_map>
 
@@ -91,6 +92,35 @@ class Split {
   std::vector<VarId> exported_;
 };
 
+/// Drops operands that no step reads, but for carries.
+void drop_unread(Equation& e) {
+  ScanAttr a = e.as<ScanAttr>();
+  Program body = *a.body;
+  std::vector<char> read(body.types.size(), 0);
+  for (const Equation& inner : body.equations)
+    for (const Atom& x : inner.operands)
+      if (x.is_var()) read[x.var] = 1;
+  for (const Atom& y : body.outputs)
+    if (y.is_var()) read[y.var] = 1;
+  const auto first = static_cast<std::size_t>(a.consts), end = first + static_cast<std::size_t>(a.carries);
+  std::vector<Atom> operands;
+  std::vector<VarId> inputs;
+  for (std::size_t i = 0; i < body.inputs.size(); ++i) {
+    if (!read[body.inputs[i]] && (i < first || i >= end)) {
+      a.consts -= i < first;
+      continue;
+    }
+    operands.push_back(e.operands[i]);
+    inputs.push_back(body.inputs[i]);
+  }
+  if (operands.size() == e.operands.size()) return;
+  body.inputs = std::move(inputs);
+  a.body.program = intern(std::move(body));
+  e.attrs = a;
+  e.operands = {};
+  for (const Atom& x : operands) e.operands.push_back(x);
+}
+
 void hoist_scan(Rewriter& to, const Equation& e) {
   const ScanAttr& a = e.as<ScanAttr>();
   const ProgramPtr body = intern(hoist_invariants(*a.body));
@@ -110,6 +140,7 @@ void hoist_scan(Rewriter& to, const Equation& e) {
     attr.consts += static_cast<std::int64_t>(hoisted.size());
   }
   out.attrs = attr;
+  drop_unread(out);
   to.append(std::move(out));
 }
 

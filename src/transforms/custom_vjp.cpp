@@ -225,7 +225,7 @@ constinit const Prim prim::custom_linear = {
     .eval = no_rule(no_forward),
     .jvp = no_rule(no_forward),
     .transpose = linear_transpose,
-    .batch = no_rule("the linear part of a function with custom_vjp is known by its transpose alone. Use vmap of the function"),
+    .batch = no_rule(no_forward),
     .cost = [](const CostIn&) { return Cost{}; }};
 
 Arrays op::custom_vjp(const CustomVjpAttr& function, std::span<const Array> operands) { return bind_all(prim::custom_vjp, operands, function); }

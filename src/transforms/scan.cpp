@@ -260,25 +260,52 @@ LinearizeOut scan_linearize(const JvpIn& in) {
 
 // ---- transposition
 
-void scan_transpose(const TransposeIn& in) {
-  const ScanParts p(in.eqn);
-  Mask linear, wanted, given(p.results, 1);
+/// What a backward loop computes a step from, and gives: the transpose of the body, whose sums for constants go on from step to
+/// step.
+struct Backwards {
+  Mask linear, given;  // by operand; by result
+  std::shared_ptr<const BackwardProgram> program;
+};
+Backwards backwards(const TransposeIn& in, const ScanParts& p) {
+  Backwards out{{}, Mask(p.results, 1), nullptr};
+  Mask wanted, started(p.operands, 0);
   for (std::size_t i = 0; i < p.operands; ++i) {
-    linear.push_back(in.linear(i));
+    out.linear.push_back(in.linear(i));
     wanted.push_back(p.is_carry(i) ? 1 : in.wants(i));
     if (p.is_carry(i) && !in.linear(i))
       throw RuleError("scan: a carry of type " + to_string(in.in[i]) +
                       " is not linear in the arguments, beside others that are. Write the loop so that what does not depend on "
                       "them is read from arrays instead.");
   }
-  for (std::size_t k = p.carries; k < p.results; ++k) given[k] = in.ct[k].defined();
-  const auto plain = backward_program(p.body(), linear, wanted, given);
-  Mask started(p.operands, 0);  // constants, whose sums the loop carries
+  for (std::size_t k = p.carries; k < p.results; ++k) out.given[k] = in.ct[k].defined();
+  const auto plain = backward_program(p.body(), out.linear, wanted, out.given);
   for (std::size_t i = 0; i < p.consts; ++i) started[i] = plain->reached[i];
-  const auto back = backward_program(p.body(), linear, wanted, given, started);
+  out.program = backward_program(p.body(), out.linear, wanted, out.given, started);
+  return out;
+}
 
-  // The loop goes on adding to what constants have gathered, to each once: one may stand for several operands.
-  const auto goes_on = [&](std::size_t i) { return std::find(in.acc.begin(), in.acc.begin() + static_cast<std::ptrdiff_t>(i), in.acc[i]) == in.acc.begin() + static_cast<std::ptrdiff_t>(i); };
+/// The loop goes on adding to what a constant has gathered; to each once, since one may stand for several operands.
+bool goes_on(const TransposeIn& in, std::size_t i) {
+  const auto end = in.acc.begin() + static_cast<std::ptrdiff_t>(i);
+  return std::find(in.acc.begin(), end, in.acc[i]) == end;
+}
+
+void add_to_accumulators(const TransposeIn& in, const ScanParts& p, const Mask& reached, const Arrays& r) {
+  std::size_t next = p.carries;
+  for (std::size_t i = 0; i < p.consts; ++i) {
+    if (!reached[i]) continue;
+    if (goes_on(in, i)) in.acc[i]->replace(r[next++]);
+    else in.acc[i]->add(r[next++]);
+  }
+  for (std::size_t k = 0; k < p.carries; ++k)
+    if (in.wants(p.consts + k)) in.acc[p.consts + k]->add(r[k]);
+  for (std::size_t i = p.slices(); i < p.operands; ++i)
+    if (reached[i]) in.acc[i]->add(r[next++]);
+}
+
+void scan_transpose(const TransposeIn& in) {
+  const ScanParts p(in.eqn);
+  const auto [linear, given, back] = backwards(in, p);
 
   // The body of the backward loop. Constants: known ones. Carries: cotangents of the carries, sums for the linear
   // constants. Slices: known ones, cotangents of slices.
@@ -290,7 +317,7 @@ void scan_transpose(const TransposeIn& in) {
   const std::size_t known_consts = types.size();
   for (std::size_t k = 0; k < p.carries; ++k) add(in.ct[k].defined() ? in.ct[k] : op::zeros(in.out[k]), in.out[k]);
   for (std::size_t i = 0; i < p.consts; ++i)
-    if (back->reached[i]) add(goes_on(i) ? in.acc[i]->so_far() : op::zeros(in.in[i]), in.in[i]);
+    if (back->reached[i]) add(goes_on(in, i) ? in.acc[i]->so_far() : op::zeros(in.in[i]), in.in[i]);
   const std::size_t carries = types.size() - known_consts;
   for (std::size_t i = p.slices(); i < p.operands; ++i)
     if (!linear[i]) add(in.x[i], slice_of(in.in[i]));
@@ -318,16 +345,7 @@ void scan_transpose(const TransposeIn& in) {
   ScanAttr attr = scan_attributes(p.attr, build_program("backward", types, p.attr.body.sources, body), known_consts, carries);
   attr.reverse = !p.attr.reverse;
   const Arrays r = op::scan(attr, operands);
-  std::size_t next = p.carries;
-  for (std::size_t i = 0; i < p.consts; ++i) {
-    if (!back->reached[i]) continue;
-    if (goes_on(i)) in.acc[i]->replace(r[next++]);
-    else in.acc[i]->add(r[next++]);
-  }
-  for (std::size_t k = 0; k < p.carries; ++k)
-    if (in.wants(p.consts + k)) in.acc[p.consts + k]->add(r[k]);
-  for (std::size_t i = p.slices(); i < p.operands; ++i)
-    if (back->reached[i]) in.acc[i]->add(r[next++]);
+  add_to_accumulators(in, p, back->reached, r);
 }
 
 // ---- batching

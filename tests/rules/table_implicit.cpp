@@ -50,7 +50,7 @@ Case system() {
            const auto map = [&](const Array& v) { return matmul(x[0], v) + x[1] * v; };
            return Arrays{custom_linear_solve(map, x[2], solved)};
          },
-         {real({2, 2}, -0.5, 0.5), real({2}, 1.5, 2), real({2})}, {0, 0}};
+         {real({2, 2}, -0.5, 0.5), real({2}, 1.5, 2), real({2})}, {2 * 12 + 11, 0}};
   c.value = [](A x) {
     const Numbers m = numbers(x[0]), d = numbers(x[1]), b = numbers(x[2]);
     const double p = m[0] + d[0], q = m[1], r = m[2], s = m[3] + d[1], determinant = p * s - q * r;
