@@ -40,7 +40,7 @@ template <class Layer> NetState looped(const Layer& layer, int depth, const Bloc
   return fori_loop(0, depth, start, [&](const Array&, const NetState& s) { return layer(p, s); });
 }
 
-/// The rule of the seed: from the last state back, one layer at a time, with the derivative of the block at each.
+/// From the last state back, one layer at a time, with the derivative of the block at each.
 NetState rewound_by_hand(const MomentumNet& net, int depth, const Block& block, const NetState& from) {
   struct Walk {
     NetState state, ct;

@@ -44,7 +44,7 @@ struct RewindOptions {
   TrainingOptions training = {15, 5};
 };
 
-/// Makes every figure by calls to the library. `point` measures one gradient in a process of its own.
+/// Makes every figure by calls to the library; each gradient of the memory table in a process of its own.
 RewindTour tour_rewind(const Digits& digits, const RewindOptions& options, const Progress& progress);
 /// Measures one gradient in this process.
 MemoryPoint measure_memory(const std::string& mode, int depth);
