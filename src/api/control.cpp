@@ -188,6 +188,7 @@ Arrays bounded_while(const Function& condition, const Function& body, const Arra
   if (max_steps < 0 || max_steps > std::numeric_limits<std::int32_t>::max())
     throw TypeError(context.name + ": .max_steps is " + std::to_string(max_steps) + "; it must be a number of steps that an i32 holds." + at(context));
   std::vector<Type> types = checked_types(init, context);
+  types.push_back({DType::i32, {}, false});
   const auto values = [](const Arrays& x) { return Arrays(x.begin(), x.end() - 1); };
   const auto goes_on = [&](const Arrays& x) {
     return Arrays{op::bit_and(checked_condition(condition, context)(values(x))[0], op::lt(x.back(), op::number(static_cast<double>(max_steps), DType::i32)))};
@@ -199,8 +200,7 @@ Arrays bounded_while(const Function& condition, const Function& body, const Arra
   };
   const Function checked = [&](const Arrays& x) {
     Arrays start = x;
-    start.push_back(op::zeros({DType::i32, {}, false}));
-    types.push_back(start.back().type());
+    start.push_back(op::zeros(types.back()));
     const Recording test = record(context.name, goes_on, types), step = record(context.name, count, types);
     check_carries(*step.program, start, context);
     Arrays y = bind_all(prim::while_loop, joined({test.captures, step.captures, start}), loop_of(test, step, max_steps));

@@ -4,49 +4,21 @@
 #include <algorithm>
 #include <cstring>
 
-#include "core/eval.h"
 #include "optimize/passes.h"
-#include "primitives/checks.h"
-#include "transforms/backward.h"
-#include "transforms/jvp.h"
+#include "transforms/called_rules.h"
 #include "transforms/linearize.h"
-#include "transforms/sub_programs.h"
-#include "transforms/vmap.h"
 
 namespace anadrome {
 namespace {
 
 const ProgramPtr& body(const Equation& e) { return e.as<CheckpointAttr>().body.program; }
 
-Arrays checkpointed(const Equation& e, const ProgramPtr& program, std::span<const Array> operands) {
-  CheckpointAttr attr = e.as<CheckpointAttr>();
-  attr.body.program = program;
-  return op::checkpoint(attr, operands);
-}
-
-Types checkpoint_type(const TypeIn& in) {
-  const Program& p = *in.as<CheckpointAttr>().body;
-  const std::vector<Type> want = argument_types(p);
-  if (want.size() != in.x.size() || !std::equal(want.begin(), want.end(), in.x.begin()))
-    throw InternalError("checkpoint: operands do not have the types of the body's inputs");
-  return output_types(p);
-}
-
-void checkpoint_eval(const EvalIn& in) {
-  Arrays x;
-  for (std::size_t i = 0; i < in.x.size(); ++i) x.push_back(borrowed(in.in[i], in.x[i]));
-  const Arrays y = evaluate(*in.as<CheckpointAttr>().body, {}, x);
-  for (std::size_t i = 0; i < y.size(); ++i) store(y[i], in.out[i], in.y[i]);
-}
-
-Arrays checkpoint_jvp(const JvpIn& in) {
-  const auto joint = jvp_program(body(in.eqn), defined(in.t));
-  Arrays operands(in.x.begin(), in.x.end());
-  append(operands, only_defined(in.t));
-  const Arrays r = checkpointed(in.eqn, joint->program, operands);
-  Arrays out = Arrays(r.begin(), r.begin() + static_cast<std::ptrdiff_t>(in.out.size()));
-  append(out, spread(joint->out_active, part(r, in.out.size(), r.size())));
-  return out;
+Record again(const Equation& e) {
+  return [attr = e.as<CheckpointAttr>()](const ProgramPtr& program, std::span<const Array> operands) {
+    CheckpointAttr transformed = attr;
+    transformed.body.program = program;
+    return op::checkpoint(transformed, operands);
+  };
 }
 
 // ---- linearization
@@ -120,7 +92,7 @@ Arrays linear_checkpoint(const Equation& e, const ProgramPtr& program, std::span
   for (std::size_t i = 0; i < operands.size(); ++i)
     if (used[i]) inputs.push_back(i), x.push_back(operands[i]);
   for (std::size_t k = 0; k < program->outputs.size(); ++k) outputs.push_back(k);
-  return checkpointed(e, reordered(*program, inputs, outputs), x);
+  return again(e)(reordered(*program, inputs, outputs), x);
 }
 
 LinearizeOut checkpoint_linearize(const JvpIn& in) {
@@ -154,40 +126,17 @@ LinearizeOut checkpoint_linearize(const JvpIn& in) {
   return out;
 }
 
-void checkpoint_transpose(const TransposeIn& in) {
-  Mask linear, wanted;
-  Arrays operands;
-  for (std::size_t i = 0; i < in.acc.size(); ++i) {
-    linear.push_back(in.linear(i));
-    wanted.push_back(in.wants(i));
-    if (!in.linear(i)) operands.push_back(in.x[i]);
-  }
-  const auto back = backward_program(body(in.eqn), linear, wanted, defined(in.ct));
-  append(operands, only_defined(in.ct));
-  const Arrays g = spread(back->reached, checkpointed(in.eqn, back->program, operands));
-  for (std::size_t i = 0; i < g.size(); ++i)
-    if (g[i].defined()) in.acc[i]->add(g[i]);
-}
-
-BatchOut checkpoint_batch(const BatchIn& in) {
-  const auto v = vmap_program(body(in.eqn), {in.axis.begin(), in.axis.end()}, in.size, in.axis_name);
-  BatchOut out;
-  out.y = checkpointed(in.eqn, v->program, in.x);
-  out.axis.assign(v->out_axis.begin(), v->out_axis.end());
-  return out;
-}
-
 }  // namespace
 
 constinit const Prim prim::checkpoint = {
     .name = "checkpoint",
     .work = Work::call,
-    .type = checkpoint_type,
-    .eval = checkpoint_eval,
-    .jvp = checkpoint_jvp,
-    .transpose = checkpoint_transpose,
+    .type = [](const TypeIn& in) { return type_of_body(in, {&in.as<CheckpointAttr>().body}); },
+    .eval = [](const EvalIn& in) { eval_of_body(in, {&in.as<CheckpointAttr>().body}); },
+    .jvp = [](const JvpIn& in) { return jvp_of_body(in, body(in.eqn), again(in.eqn)); },
+    .transpose = [](const TransposeIn& in) { transpose_of_body(in, body(in.eqn), again(in.eqn)); },
     .linearize = checkpoint_linearize,
-    .batch = checkpoint_batch,
+    .batch = [](const BatchIn& in) { return batch_of_body(in, body(in.eqn), again(in.eqn)); },
     .cost = [](const CostIn& in) { return program_cost(in.as<CheckpointAttr>().body.program); }};
 
 constinit const Prim prim::checkpoint_name = {

@@ -1,6 +1,6 @@
 // custom_jvp: a function with a tangent rule of its own. Executables run the function; forward mode calls the rule, and
 // linearization splits the rule, which is linear in the tangents, into what it computes once and its linear part.
-#include "core/eval.h"
+#include "transforms/called_rules.h"
 #include "transforms/custom_rules.h"
 #include "transforms/linearize.h"
 #include "transforms/vmap.h"
@@ -19,14 +19,8 @@ struct Parts {
   SubProgram rule() const { return attr.rule ? attr.rule->forward({}) : attr.tangents; }
 };
 
-Types custom_type(const TypeIn& in) {
-  const auto& a = in.as<CustomJvpAttr>();
-  const std::vector<Type> want = argument_types(*a.function);
-  const auto first = static_cast<std::size_t>(a.function_consts), skip = static_cast<std::size_t>(a.tangents_consts);
-  bool fits = want.size() + skip == in.x.size();
-  for (std::size_t i = 0; fits && i < want.size(); ++i) fits = want[i] == in.x[i < first ? i : i + skip];
-  if (!fits) throw InternalError("custom_jvp: operands do not have the types of the function's inputs");
-  return output_types(*a.function);
+Called function_of(const CustomJvpAttr& a) {
+  return {&a.function, static_cast<std::size_t>(a.function_consts), static_cast<std::size_t>(a.tangents_consts)};
 }
 
 /// The operands of the rule, its tangents last; `zero` makes those that are symbolic.
@@ -66,15 +60,6 @@ LinearizeOut custom_jvp_linearize(const JvpIn& in) {
   out.y.assign(r.begin(), r.begin() + static_cast<std::ptrdiff_t>(p.results));
   out.t = spread(differentiable(in.out), part(given, p.results, given.size()));
   return out;
-}
-
-void custom_eval(const EvalIn& in) {
-  const auto& a = in.as<CustomJvpAttr>();
-  Arrays x;
-  for (std::size_t i = 0; i < in.x.size(); ++i) x.push_back(borrowed(in.in[i], in.x[i]));
-  const Called c{&a.function, static_cast<std::size_t>(a.function_consts), static_cast<std::size_t>(a.tangents_consts)};
-  const Arrays y = evaluate(*a.function, {}, called_operands(c, x));
-  for (std::size_t i = 0; i < y.size(); ++i) store(y[i], in.out[i], in.y[i]);
 }
 
 // ---- batching
@@ -160,8 +145,8 @@ BatchOut custom_batch(const BatchIn& in) {
 constinit const Prim prim::custom_jvp = {
     .name = "custom_jvp",
     .work = Work::call,
-    .type = custom_type,
-    .eval = custom_eval,
+    .type = [](const TypeIn& in) { return type_of_body(in, function_of(in.as<CustomJvpAttr>())); },
+    .eval = [](const EvalIn& in) { eval_of_body(in, function_of(in.as<CustomJvpAttr>())); },
     .jvp = custom_jvp_rule,
     .transpose = no_rule("a function with a tangent rule of its own is not known to be linear. Use its derivative, or the function itself"),
     .linearize = custom_jvp_linearize,

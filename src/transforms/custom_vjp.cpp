@@ -1,6 +1,6 @@
 // custom_vjp: a function with a reverse rule of its own. Executables run the function. Linearization runs its forward rule
 // instead, and puts one equation, custom_linear, into the linear part: it has no numbers, only a transpose, the backward rule.
-#include "core/eval.h"
+#include "transforms/called_rules.h"
 #include "transforms/custom_rules.h"
 #include "transforms/vmap.h"
 
@@ -25,23 +25,8 @@ constexpr const char* no_forward =
     "a function with custom_vjp has a reverse rule alone. Give it a tangent rule, custom_jvp, which serves both modes, or use grad, "
     "vjp or jacrev";
 
-Types custom_type(const TypeIn& in) {
-  const auto& a = in.as<CustomVjpAttr>();
-  const std::vector<Type> want = argument_types(*a.function);
-  const auto first = static_cast<std::size_t>(a.function_consts), skip = static_cast<std::size_t>(a.forward_consts + a.backward_consts);
-  bool fits = want.size() + skip == in.x.size();
-  for (std::size_t i = 0; fits && i < want.size(); ++i) fits = want[i] == in.x[i < first ? i : i + skip];
-  if (!fits) throw InternalError("custom_vjp: operands do not have the types of the function's inputs");
-  return output_types(*a.function);
-}
-
-void custom_eval(const EvalIn& in) {
-  const auto& a = in.as<CustomVjpAttr>();
-  Arrays x;
-  for (std::size_t i = 0; i < in.x.size(); ++i) x.push_back(borrowed(in.in[i], in.x[i]));
-  const Called c{&a.function, static_cast<std::size_t>(a.function_consts), static_cast<std::size_t>(a.forward_consts + a.backward_consts)};
-  const Arrays y = evaluate(*a.function, {}, called_operands(c, x));
-  for (std::size_t i = 0; i < y.size(); ++i) store(y[i], in.out[i], in.y[i]);
+Called function_of(const CustomVjpAttr& a) {
+  return {&a.function, static_cast<std::size_t>(a.function_consts), static_cast<std::size_t>(a.forward_consts + a.backward_consts)};
 }
 
 LinearizeOut custom_linearize(const JvpIn& in) {
@@ -212,8 +197,8 @@ void linear_transpose(const TransposeIn& in) {
 constinit const Prim prim::custom_vjp = {
     .name = "custom_vjp",
     .work = Work::call,
-    .type = custom_type,
-    .eval = custom_eval,
+    .type = [](const TypeIn& in) { return type_of_body(in, function_of(in.as<CustomVjpAttr>())); },
+    .eval = [](const EvalIn& in) { eval_of_body(in, function_of(in.as<CustomVjpAttr>())); },
     .jvp = no_rule(no_forward),
     .transpose = no_rule("a function with a reverse rule of its own is not known to be linear. Use the function itself"),
     .linearize = custom_linearize,

@@ -4,8 +4,8 @@
 #include "transforms/implicit.h"
 
 #include "anadrome/error.h"
-#include "core/eval.h"
 #include "transforms/backward.h"
+#include "transforms/called_rules.h"
 #include "transforms/custom_rules.h"
 #include "transforms/jvp.h"
 #include "transforms/linearize.h"
@@ -13,19 +13,6 @@
 
 namespace anadrome {
 namespace {
-
-Types call_type(const SubProgram& body, const TypeIn& in) {
-  const std::vector<Type> want = argument_types(*body);
-  if (want.size() != in.x.size() || !std::equal(want.begin(), want.end(), in.x.begin()))
-    throw InternalError(std::string(in.prim.name) + ": operands do not have the types of the solver's inputs");
-  return output_types(*body);
-}
-void call_eval(const SubProgram& body, const EvalIn& in) {
-  Arrays x;
-  for (std::size_t i = 0; i < in.x.size(); ++i) x.push_back(borrowed(in.in[i], in.x[i]));
-  const Arrays y = evaluate(*body, {}, x);
-  for (std::size_t i = 0; i < y.size(); ++i) store(y[i], in.out[i], in.y[i]);
-}
 
 std::vector<Type> joined(std::vector<Type> a, const std::vector<Type>& b) {
   a.insert(a.end(), b.begin(), b.end());
@@ -35,7 +22,6 @@ std::vector<Type> last_types(const Program& p, std::size_t first) {
   std::vector<Type> all = argument_types(p);
   return {all.begin() + static_cast<std::ptrdiff_t>(first), all.end()};
 }
-Arrays list(std::span<const Array> x) { return {x.begin(), x.end()}; }
 
 }  // namespace
 
@@ -181,8 +167,8 @@ BatchOut solve_batch(const BatchIn& in) {
 constinit const Prim prim::custom_root = {
     .name = "custom_root",
     .work = Work::call,
-    .type = [](const TypeIn& in) { return call_type(in.as<CustomRootAttr>().solver, in); },
-    .eval = [](const EvalIn& in) { call_eval(in.as<CustomRootAttr>().solver, in); },
+    .type = [](const TypeIn& in) { return type_of_body(in, {&in.as<CustomRootAttr>().solver}); },
+    .eval = [](const EvalIn& in) { eval_of_body(in, {&in.as<CustomRootAttr>().solver}); },
     .jvp = root_jvp,
     .transpose = no_rule("a root is not linear in what it is a root of"),
     .batch = root_batch,
@@ -190,8 +176,8 @@ constinit const Prim prim::custom_root = {
 constinit const Prim prim::linear_solve = {
     .name = "linear_solve",
     .work = Work::call,
-    .type = [](const TypeIn& in) { return call_type(in.as<LinearSolveAttr>().solve, in); },
-    .eval = [](const EvalIn& in) { call_eval(in.as<LinearSolveAttr>().solve, in); },
+    .type = [](const TypeIn& in) { return type_of_body(in, {&in.as<LinearSolveAttr>().solve}); },
+    .eval = [](const EvalIn& in) { eval_of_body(in, {&in.as<LinearSolveAttr>().solve}); },
     .jvp = solve_jvp,
     .transpose = solve_transpose,
     .batch = solve_batch,

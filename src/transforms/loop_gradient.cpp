@@ -48,10 +48,16 @@ LoopGradient::LoopGradient(const RewindTask& task)
   }
   Mask given = task.given;
   std::fill(given.begin(), given.begin() + static_cast<std::ptrdiff_t>(active_carries_), 1);
-  back_ = backward_program(closed(lin_->tangent), linear, wanted, given);
+  const ProgramPtr tangent = closed(lin_->tangent);
+  const auto plain = backward_program(tangent, linear, wanted, given);
   reached_.assign(p_.operands, 0);
-  for (std::size_t i = 0, t = lin_->residuals.size(); i < p_.operands; ++i)
-    if (task.active[i]) reached_[i] = back_->reached[t++];
+  Mask started(linear.size(), 0);
+  for (std::size_t i = 0, t = lin_->residuals.size(); i < p_.operands; ++i) {
+    if (!task.active[i]) continue;
+    reached_[i] = plain->reached[t];
+    started[t++] = p_.is_const(i) && reached_[i];
+  }
+  back_ = backward_program(tangent, linear, wanted, given, started);
 }
 
 std::pair<Arrays, Arrays> LoopGradient::cotangents(std::span<const Array> ct, std::span<const Array> x) const {
@@ -71,12 +77,13 @@ Arrays LoopGradient::no_sums(std::span<const Array> consts) const {
   return out;
 }
 
-Arrays LoopGradient::derivative(std::span<const Array> inputs, std::span<const Array> ct, std::span<const Array> ct_ys) const {
+Arrays LoopGradient::derivative(std::span<const Array> inputs, std::span<const Array> ct, std::span<const Array> ct_ys, std::span<const Array> sums) const {
   const SourceTable* sources = p_.attr.body.sources.get();
   const Arrays r = inline_program(*lin_->primal, {}, inputs, sources);
   Arrays known = lin_->residual_values(inputs, r);
   append(known, ct);
   append(known, ct_ys);
+  append(known, sums);
   const Arrays g = spread(back_->reached, inline_program(*back_->program, {}, known, sources));
   Arrays out(p_.operands);
   for (std::size_t i = 0, t = lin_->residuals.size(); i < p_.operands; ++i)
@@ -84,14 +91,13 @@ Arrays LoopGradient::derivative(std::span<const Array> inputs, std::span<const A
   return out;
 }
 
-Arrays LoopGradient::accumulated(const Arrays& g, std::span<const Array> ct, std::span<const Array> sums) const {
+Arrays LoopGradient::in_order(const Arrays& g, std::span<const Array> ct) const {
   Arrays out;
   std::size_t next = 0;
   for (std::size_t i = p_.consts; i < p_.slices(); ++i)
     if (task_.active[i]) out.push_back(g[i].defined() ? g[i] : op::zeros(ct[next].type())), ++next;
-  next = 0;
   for (std::size_t i = 0; i < p_.consts; ++i)
-    if (reached_[i]) out.push_back(op::add(sums[next++], g[i]));
+    if (reached_[i]) out.push_back(g[i]);
   for (std::size_t i = p_.slices(); i < p_.operands; ++i)
     if (reached_[i]) out.push_back(g[i]);
   return out;
@@ -103,11 +109,6 @@ Array LoopGradient::place(const Array& number, std::int64_t length) const {
 
 Arrays LoopGradient::advanced(std::span<const Array> consts, std::span<const Array> state, std::span<const Array> xs, const Array& begin,
                               const Array& end, std::int64_t length) const {
-  const auto types_of = [](const Arrays& x) {
-    std::vector<Type> out;
-    for (const Array& a : x) out.push_back(a.type());
-    return out;
-  };
   const Arrays carries = concatenated({{&begin, 1}, state});
   const std::size_t slices = consts.size(), i = slices + xs.size();
   const auto& sources = p_.attr.body.sources;

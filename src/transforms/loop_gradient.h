@@ -17,15 +17,14 @@ class LoopGradient {
   explicit LoopGradient(const RewindTask& task);
 
  protected:
-  static Arrays list(std::span<const Array> x) { return {x.begin(), x.end()}; }
   /// The given cotangents of the carries, zeros for the others; then those of the slices.
   std::pair<Arrays, Arrays> cotangents(std::span<const Array> ct, std::span<const Array> x) const;
   /// Zeros for the sums.
   Arrays no_sums(std::span<const Array> consts) const;
-  /// Cotangents by body input, at the inputs (constants, carries before the step, slices).
-  Arrays derivative(std::span<const Array> inputs, std::span<const Array> ct, std::span<const Array> ct_ys) const;
-  /// The new cotangents and sums, then the cotangents of the slices.
-  Arrays accumulated(const Arrays& g, std::span<const Array> ct, std::span<const Array> sums) const;
+  /// Cotangents by body input, at the inputs (constants, carries before the step, slices); those of constants are added to `sums`.
+  Arrays derivative(std::span<const Array> inputs, std::span<const Array> ct, std::span<const Array> ct_ys, std::span<const Array> sums) const;
+  /// Of them the new cotangents of the carries and the sums, then the cotangents of the slices.
+  Arrays in_order(const Arrays& g, std::span<const Array> ct) const;
   /// The state after the steps from `begin` to `end`, numbered in their order; `xs` are the slices of `length` steps.
   Arrays advanced(std::span<const Array> consts, std::span<const Array> state, std::span<const Array> xs, const Array& begin, const Array& end,
                   std::int64_t length) const;

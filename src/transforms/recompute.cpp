@@ -42,11 +42,6 @@ class Recomputing final : public LoopGradient {
       return list(part(x, next - like.size(), next));
     }
   };
-  static std::vector<Type> types_of(const Arrays& x) {
-    std::vector<Type> out;
-    for (const Array& a : x) out.push_back(a.type());
-    return out;
-  }
 
   Moving over_rows(const Fixed& f, const Moving& m, const Array& schedule) const {
     const Arrays operands = concatenated({f.consts, f.begin, f.xs, f.ct_ys, m.slots, m.ct, m.sums, m.ct_xs, {&schedule, 1}});
@@ -114,8 +109,8 @@ class Recomputing final : public LoopGradient {
         const Arrays ct = take(m.ct), sums = take(m.sums), ct_xs = take(m.ct_xs), consts = take(f.consts), at = take(state), xs = take(f.xs), ct_ys = take(f.ct_ys);
         if (!moves) return concatenated({ct, sums, ct_xs});
         const Array number = place(x.back(), p_.attr.length);
-        const Arrays g = derivative(concatenated({consts, at, slices_at(xs, number)}), ct, slices_at(ct_ys, number));
-        Arrays out = accumulated(g, ct, sums);
+        const Arrays g = derivative(concatenated({consts, at, slices_at(xs, number)}), ct, slices_at(ct_ys, number), sums);
+        Arrays out = in_order(g, ct);
         for (std::size_t i = 0, first = ct.size() + sums.size(); i < ct_xs.size(); ++i) out[first + i] = updated(ct_xs[i], out[first + i], number);
         return out;
       }), p_.attr.body.sources};

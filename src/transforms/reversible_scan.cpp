@@ -2,52 +2,18 @@
 // tangents, one equation, whose transpose undoes the steps; rewound: the gradient, derived again as that of a plain scan.
 #include "transforms/reversible_scan.h"
 
-#include "anadrome/error.h"
-#include "core/eval.h"
+#include "transforms/called_rules.h"
+#include "transforms/custom_rules.h"
 #include "transforms/depends.h"
-#include "transforms/jvp.h"
 #include "transforms/vmap.h"
 
 namespace anadrome {
 namespace {
 
-/// The call of a program on the operands of an equation: whose rules the transforms take.
-Equation as_call(const Equation& e, const SubProgram& body) {
-  Equation call = e;
-  call.prim = &prim::call;
-  call.attrs = CallAttr{std::string(e.prim->name), body};
-  return call;
-}
-Arrays jvp_of(const JvpIn& in, const SubProgram& body) {
-  const Equation call = as_call(in.eqn, body);
-  return prim::call.jvp({call, in.in, in.out, in.x, in.y, in.t});
-}
-LinearizeOut linearize_of(const JvpIn& in, const SubProgram& body) {
-  const Equation call = as_call(in.eqn, body);
-  return prim::call.linearize({call, in.in, in.out, in.x, in.y, in.t});
-}
-void transpose_of(const TransposeIn& in, const SubProgram& body) {
-  const Equation call = as_call(in.eqn, body);
-  prim::call.transpose({call, in.in, in.out, in.x, in.ct, in.acc});
-}
-void eval_of(const EvalIn& in, const SubProgram& body) {
-  Arrays x;
-  for (std::size_t i = 0; i < in.x.size(); ++i) x.push_back(borrowed(in.in[i], in.x[i]));
-  const Arrays y = evaluate(*body, {}, x);
-  for (std::size_t i = 0; i < y.size(); ++i) store(y[i], in.out[i], in.y[i]);
-}
-Types type_of(const TypeIn& in, const SubProgram& body) {
-  const std::vector<Type> want = argument_types(*body);
-  if (want.size() != in.x.size() || !std::equal(want.begin(), want.end(), in.x.begin()))
-    throw InternalError(std::string(in.prim.name) + ": operands do not have the types of the program's inputs");
-  return output_types(*body);
-}
-
-std::vector<Type> types_of(std::span<const Array> x) {
-  std::vector<Type> out;
-  for (const Array& a : x) out.push_back(a.type());
-  return out;
-}
+const SubProgram& loop(const Attrs& attrs) { return attrs.as<ReversibleScanAttr>().loop; }
+const SubProgram& tangents(const Attrs& attrs) { return attrs.as<LoopTangentAttr>().tangent; }
+const SubProgram& plain(const Attrs& attrs) { return attrs.as<RewoundAttr>().plain; }
+Record again(const Equation& e, const SubProgram& body) { return as_call(std::string(e.prim->name), body); }
 
 // ---- reversible_scan
 
@@ -70,7 +36,7 @@ SubProgram tangent_program(const SubProgram& loop, const Mask& active, const std
 
 LinearizeOut reversible_linearize(const JvpIn& in) {
   const ReversibleScanAttr& attr = in.as<ReversibleScanAttr>();
-  if (loop_of(attr.loop).as<ScanAttr>().length == 0) return linearize_of(in, attr.loop);
+  if (loop_of(attr.loop).as<ScanAttr>().length == 0) return linearize_of_body(in, attr.loop.program, again(in.eqn, attr.loop));
   return deferred_linearize(in, attr.loop, attr.anchors, attr.tolerance.value, -1);
 }
 
@@ -99,8 +65,6 @@ BatchOut reversible_batch(const BatchIn& in) {
 
 // ---- loop_tangent
 
-const SubProgram& tangents_of(const Equation& e) { return e.as<LoopTangentAttr>().tangent; }
-
 void tangent_transpose(const TransposeIn& in) {
   const LoopTangentAttr& attr = in.as<LoopTangentAttr>();
   const std::size_t n = loop_of(attr.loop).operands.size();
@@ -113,7 +77,7 @@ void tangent_transpose(const TransposeIn& in) {
     task.wanted.push_back(active && in.wants(t));
     if (active) all_linear = all_linear && in.linear(t++);
   }
-  if (!all_linear) return transpose_of(in, attr.tangent);
+  if (!all_linear) return transpose_of_body(in, attr.tangent.program, again(in.eqn, attr.tangent));
   Arrays operands(in.x.begin(), in.x.begin() + static_cast<std::ptrdiff_t>(first));
   append(operands, only_defined(in.ct));
   const std::vector<Type> types = types_of(operands);
@@ -134,11 +98,10 @@ BatchOut rewound_batch(const BatchIn& in) {
   const RewoundAttr& attr = in.as<RewoundAttr>();
   const auto batched = [&](const SubProgram& program) -> SubProgram {
     const auto v = vmap_program(program.program, {in.axis.begin(), in.axis.end()}, in.size, in.axis_name);
-    return {build_program("vmap", argument_types(*v->program), program.sources, [&](const Arrays& x) {
-      Arrays y = inline_program(*v->program, {}, x, program.sources.get());
-      for (std::size_t k = 0; k < y.size(); ++k) y[k] = batch_axis_at(y[k], v->out_axis[k], in.size, 0);
-      return y;
-    }), program.sources};
+    const Mask all(program->outputs.size(), 1);
+    return {build_program("vmap", argument_types(*v->program), program.sources,
+                          [&](const Arrays& x) { return batched_results(v->program, x, v->out_axis, all, in.size, program.sources.get()); }),
+            program.sources};
   };
   return {op::rewound({batched(attr.run), batched(attr.plain)}, in.x), 0};
 }
@@ -177,37 +140,33 @@ LinearizeOut deferred_linearize(const JvpIn& in, const SubProgram& loop, std::in
 constinit const Prim prim::reversible_scan = {
     .name = "reversible_scan",
     .work = Work::call,
-    .type = [](const TypeIn& in) { return type_of(in, in.as<ReversibleScanAttr>().loop); },
-    .eval = [](const EvalIn& in) { eval_of(in, in.as<ReversibleScanAttr>().loop); },
-    .jvp = [](const JvpIn& in) { return jvp_of(in, in.as<ReversibleScanAttr>().loop); },
-    .transpose = [](const TransposeIn& in) { transpose_of(in, in.as<ReversibleScanAttr>().loop); },
+    .type = [](const TypeIn& in) { return type_of_body(in, {&loop(in.attrs)}); },
+    .eval = [](const EvalIn& in) { eval_of_body(in, {&loop(in.attrs)}); },
+    .jvp = [](const JvpIn& in) { return jvp_of_body(in, loop(in.eqn.attrs).program, again(in.eqn, loop(in.eqn.attrs))); },
+    .transpose = [](const TransposeIn& in) { transpose_of_body(in, loop(in.eqn.attrs).program, again(in.eqn, loop(in.eqn.attrs))); },
     .linearize = reversible_linearize,
     .batch = reversible_batch,
-    .cost = [](const CostIn& in) { return program_cost(in.as<ReversibleScanAttr>().loop.program); }};
+    .cost = [](const CostIn& in) { return program_cost(loop(in.attrs).program); }};
 
 constinit const Prim prim::loop_tangent = {
     .name = "loop_tangent",
     .work = Work::call,
-    .type = [](const TypeIn& in) { return type_of(in, in.as<LoopTangentAttr>().tangent); },
-    .eval = [](const EvalIn& in) { eval_of(in, in.as<LoopTangentAttr>().tangent); },
-    .jvp = [](const JvpIn& in) { return jvp_of(in, tangents_of(in.eqn)); },
+    .type = [](const TypeIn& in) { return type_of_body(in, {&tangents(in.attrs)}); },
+    .eval = [](const EvalIn& in) { eval_of_body(in, {&tangents(in.attrs)}); },
+    .jvp = [](const JvpIn& in) { return jvp_of_body(in, tangents(in.eqn.attrs).program, again(in.eqn, tangents(in.eqn.attrs))); },
     .transpose = tangent_transpose,
-    .linearize = [](const JvpIn& in) { return linearize_of(in, tangents_of(in.eqn)); },
-    .batch =
-        [](const BatchIn& in) {
-          const Equation call = as_call(in.eqn, tangents_of(in.eqn));
-          return prim::call.batch({call, in.x, in.axis, in.size, in.axis_name});
-        },
-    .cost = [](const CostIn& in) { return program_cost(in.as<LoopTangentAttr>().tangent.program); }};
+    .linearize = [](const JvpIn& in) { return linearize_of_body(in, tangents(in.eqn.attrs).program, again(in.eqn, tangents(in.eqn.attrs))); },
+    .batch = [](const BatchIn& in) { return batch_of_body(in, tangents(in.eqn.attrs).program, again(in.eqn, tangents(in.eqn.attrs))); },
+    .cost = [](const CostIn& in) { return program_cost(tangents(in.attrs).program); }};
 
 constinit const Prim prim::rewound = {
     .name = "rewound",
     .work = Work::call,
-    .type = [](const TypeIn& in) { return type_of(in, in.as<RewoundAttr>().run); },
-    .eval = [](const EvalIn& in) { eval_of(in, in.as<RewoundAttr>().run); },
-    .jvp = [](const JvpIn& in) { return jvp_of(in, in.as<RewoundAttr>().plain); },
-    .transpose = [](const TransposeIn& in) { transpose_of(in, in.as<RewoundAttr>().plain); },
-    .linearize = [](const JvpIn& in) { return linearize_of(in, in.as<RewoundAttr>().plain); },
+    .type = [](const TypeIn& in) { return type_of_body(in, {&in.as<RewoundAttr>().run}); },
+    .eval = [](const EvalIn& in) { eval_of_body(in, {&in.as<RewoundAttr>().run}); },
+    .jvp = [](const JvpIn& in) { return jvp_of_body(in, plain(in.eqn.attrs).program, again(in.eqn, plain(in.eqn.attrs))); },
+    .transpose = [](const TransposeIn& in) { transpose_of_body(in, plain(in.eqn.attrs).program, again(in.eqn, plain(in.eqn.attrs))); },
+    .linearize = [](const JvpIn& in) { return linearize_of_body(in, plain(in.eqn.attrs).program, again(in.eqn, plain(in.eqn.attrs))); },
     .batch = rewound_batch,
     .cost = [](const CostIn& in) { return program_cost(in.as<RewoundAttr>().run.program); }};
 

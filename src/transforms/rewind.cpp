@@ -112,8 +112,8 @@ class Gradient final : public LoopGradient {
       const Arrays known = concatenated({part(x, 0, c), part(x, xs, ys), part(x, c, ct)});
       const Arrays before = inline_program(*inverse_->program, {}, known, p_.attr.body.sources.get());
       const Arrays inputs = concatenated({part(x, 0, c), before, part(x, xs, ys)});
-      const Arrays g = derivative(inputs, part(x, ct, sums), x.subspan(ys));
-      return concatenated({before, accumulated(g, part(x, ct, sums), part(x, sums, xs))});
+      const Arrays g = derivative(inputs, part(x, ct, sums), x.subspan(ys), part(x, sums, xs));
+      return concatenated({before, in_order(g, part(x, ct, sums))});
     });
   }
 
@@ -127,7 +127,7 @@ class Gradient final : public LoopGradient {
     return backwards(steps, consts, concatenated({v.ct, none}), concatenated({{&position, 1}, v.xs, v.ct_ys}), [&](std::span<const Array> x) {
       const Arrays before = advanced(part(x, 0, c), part(x, c, all), part(x, all, whole), op::broadcast_in_dim(op::number(0, DType::i32), {}, {}), x[at], steps);
       const Arrays inputs = concatenated({part(x, 0, c), before, part(x, xs, ys)});
-      return accumulated(derivative(inputs, part(x, whole, sums), x.subspan(ys)), part(x, whole, sums), part(x, sums, at));
+      return in_order(derivative(inputs, part(x, whole, sums), x.subspan(ys), part(x, sums, at)), part(x, whole, sums));
     });
   }
 
@@ -155,8 +155,7 @@ class Gradient final : public LoopGradient {
   /// What the rewind gave, or the segment done again.
   Arrays kept_or_again(const Values& v, const Arrays& expected, std::int64_t steps, const Array& missed, const Arrays& got) const {
     const Arrays operands = concatenated({v.consts, expected, v.ct, v.xs, v.ct_ys, got});
-    std::vector<Type> types;
-    for (const Array& x : operands) types.push_back(x.type());
+    const std::vector<Type> types = types_of(operands);
     const auto& sources = p_.attr.body.sources;
     const auto branch = [&](bool repeat) -> SubProgram {
       return {build_program("branch", types, sources, [&](const Arrays& x) {

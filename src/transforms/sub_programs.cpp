@@ -29,6 +29,12 @@ Arrays spread(const Mask& mask, std::span<const Array> values) {
 }
 void append(Arrays& to, std::span<const Array> more) { to.insert(to.end(), more.begin(), more.end()); }
 
+std::vector<Type> types_of(std::span<const Array> values) {
+  std::vector<Type> out;
+  for (const Array& x : values) out.push_back(x.type());
+  return out;
+}
+
 Types output_types(const Program& program) {
   Types out;
   for (const Atom& a : program.outputs) out.push_back(program.type(a));

@@ -11,6 +11,9 @@ Arrays only_defined(std::span<const Array> values);
 /// Spreads `values` over the places marked in `mask`; empty elsewhere.
 Arrays spread(const Mask& mask, std::span<const Array> values);
 void append(Arrays& to, std::span<const Array> more);
+/// The types of values, and a copy of a list.
+std::vector<Type> types_of(std::span<const Array> values);
+inline Arrays list(std::span<const Array> values) { return {values.begin(), values.end()}; }
 /// The elements [begin, end).
 inline std::span<const Array> part(std::span<const Array> values, std::size_t begin, std::size_t end) {
   return values.subspan(begin, end - begin);
@@ -27,7 +30,8 @@ void store(const Array& value, const Type& type, void* to);
 ProgramPtr reordered(const Program& program, std::span<const std::size_t> inputs, std::span<const std::size_t> outputs);
 
 /// The program that gives the results of an equation which holds several, or derivative rules beside it: call, checkpoint,
-/// custom_jvp, custom_vjp, custom_root, linear_solve. Its arguments are the operands but those of [consts, consts + rules). Null for other equations.
+/// custom_jvp, custom_vjp, custom_root, linear_solve, what is about loops run backwards. Its arguments are the operands but those of
+/// [consts, consts + rules). Null for other equations.
 struct Called {
   const SubProgram* body = nullptr;
   std::size_t consts = 0, rules = 0;

@@ -4,23 +4,13 @@
 
 #include "anadrome/ops/shape.h"
 #include "rules/arguments.h"
+#include "rules/recorded.h"
 #include "support/derivatives.h"
-#include "transforms/common.h"
 
 namespace anadrome::testing {
 namespace {
 
 using A = const Arrays&;
-
-/// A function as a closed program, whose first inputs are what it captured.
-struct Recorded {
-  SubProgram program;
-  Arrays captures;
-};
-Recorded recorded(const Function& f, const Arrays& x) {
-  const functional::Recorded r = functional::record_for_jit(f, x, {"body", {}, {}});
-  return {{closed(r.program), r.program->sources}, r.captures};
-}
 
 Arrays slices_of(A stacks) {
   Arrays out;
@@ -35,7 +25,7 @@ Arrays slices_of(A stacks) {
 /// One scan equation; `body` takes the carries, then the slices.
 Arrays scanned(const Function& body, A init, A xs, std::int64_t length, bool reverse = false) {
   const Recorded r = recorded(body, joined(init, slices_of(xs)));
-  const ScanAttr attr{r.program, length, static_cast<std::int64_t>(r.captures.size()),
+  const ScanAttr attr{r.program, length, r.count(),
                       static_cast<std::int64_t>(init.size()), reverse};
   return op::scan(attr, joined(joined(r.captures, init), xs));
 }
@@ -49,8 +39,8 @@ Arrays chosen(const Array& index, const std::vector<Function>& branches, A opera
 
 Arrays looped(const Function& condition, const Function& body, A init, std::int64_t max_steps = -1) {
   const Recorded test = recorded(condition, init), step = recorded(body, init);
-  const WhileAttr attr{test.program, step.program, static_cast<std::int64_t>(test.captures.size()),
-                       static_cast<std::int64_t>(step.captures.size()), max_steps};
+  const WhileAttr attr{test.program, step.program, test.count(),
+                       step.count(), max_steps};
   return op::while_loop(attr, joined(joined(test.captures, step.captures), init));
 }
 

@@ -4,23 +4,14 @@
 #include "anadrome/ops/shape.h"
 #include "core/builder.h"
 #include "rules/arguments.h"
+#include "rules/recorded.h"
 #include "support/derivatives.h"
-#include "transforms/common.h"
 
 namespace anadrome::testing {
 namespace {
 
 using A = const Arrays&;
 
-struct Recorded {
-  SubProgram program;
-  Arrays captures;
-  std::int64_t count() const { return static_cast<std::int64_t>(captures.size()); }
-};
-Recorded recorded(const Function& f, A x) {
-  const functional::Recorded r = functional::record_for_jit(f, x, {"body", {}, {}});
-  return {{closed(r.program), r.program->sources}, r.captures};
-}
 /// What the differentiable ones of `values` have as tangents, in types alone.
 Arrays tangent_types(A values) {
   Arrays out;
