@@ -4,7 +4,8 @@
 namespace anadrome {
 
 /// Sets on how many threads (1 to 1024, the calling one included) runs may compute from now on. Takes effect at the
-/// next run. Results do not depend on it: they have the same bits with any number of threads.
+/// next run. Results have the same bits with any number of threads, but for gradients of long loops that run in blocks of rows
+/// (docs/kernels.md): their sums are of as many parts as there were threads when they were compiled.
 /// Throws TypeError for any other number. Example: `set_num_threads(1)`.
 void set_num_threads(int threads);
 

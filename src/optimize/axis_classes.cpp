@@ -60,6 +60,13 @@ GatherAxes gather_axes(const Program& program, const Equation& e) {
   return out;
 }
 
+int only_long_axis(const Shape& shape, int begin, int end) {
+  int found = -1;
+  for (int k = begin; k < end; ++k)
+    if (shape[k] != 1) found = found < 0 ? k : -2;
+  return found;
+}
+
 std::vector<AxisGroup> reshape_groups(const Shape& from, const Shape& to) {
   std::vector<AxisGroup> out;
   int i = 0, j = 0;
@@ -137,14 +144,8 @@ void AxisClasses::relate_window(VarId whole, VarId part, std::vector<bool>& mark
 void AxisClasses::relate_reshape(const Equation& e) {
   const VarId x = e.operands[0].var, y = e.results[0];
   const Shape &from = program_.type(x).shape, &to = program_.type(y).shape;
-  const auto only = [](const Shape& s, int begin, int end) {  // the one axis longer than 1, or -1
-    int found = -1;
-    for (int k = begin; k < end; ++k)
-      if (s[k] != 1) found = found < 0 ? k : -2;
-    return found;
-  };
   for (const AxisGroup& g : reshape_groups(from, to)) {
-    const int a = only(from, g.from_begin, g.from_end), b = only(to, g.to_begin, g.to_end);
+    const int a = only_long_axis(from, g.from_begin, g.from_end), b = only_long_axis(to, g.to_begin, g.to_end);
     if (a >= 0 && b >= 0) {
       join(x, a, y, b);
       continue;

@@ -34,6 +34,8 @@ struct AxisGroup {
   int from_begin, from_end, to_begin, to_end;
 };
 std::vector<AxisGroup> reshape_groups(const Shape& from, const Shape& to);
+/// The one axis of [begin, end) longer than 1: -1 where there is none, -2 where there are several.
+int only_long_axis(const Shape& shape, int begin, int end);
 
 class AxisClasses {
  public:

@@ -120,14 +120,8 @@ void RowAxes::relate_window(const RowScope& s, VarId whole, VarId part) {
 void RowAxes::relate_reshape(const RowScope& s, const Equation& e) {
   const VarId x = e.operands[0].var, y = e.results[0];
   const Shape &from = s.program->type(x).shape, &to = s.program->type(y).shape;
-  const auto only = [](const Shape& shape, int begin, int end) {  // the one axis longer than 1, or -1
-    int found = -1;
-    for (int k = begin; k < end; ++k)
-      if (shape[k] != 1) found = found < 0 ? k : -2;
-    return found;
-  };
   for (const AxisGroup& g : reshape_groups(from, to)) {
-    const int a = only(from, g.from_begin, g.from_end), b = only(to, g.to_begin, g.to_end);
+    const int a = only_long_axis(from, g.from_begin, g.from_end), b = only_long_axis(to, g.to_begin, g.to_end);
     if (a >= 0 && b >= 0) {
       join(s, x, a, s, y, b);
       continue;

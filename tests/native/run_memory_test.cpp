@@ -82,6 +82,57 @@ TEST(RunMemory, OfAJittedCallIsThatOfItsResults) {
   EXPECT_LT(heap_bytes() - heap, 4096);
 }
 
+// ---- loops: the first run takes the planned bytes, further ones nothing but their results
+
+struct Layer {
+  Array w1, b1, w2;
+};
+Array step(const Layer& p, const Array& x) { return x + 0.1 * matmul(tanh(matmul(x, p.w1) + p.b1), p.w2); }
+
+template <class Compiled> void expect_planned_memory(const char* name, const Compiled& compiled, const Layer& p) {
+  const MemoryAnalysis memory = compiled.memory_analysis();
+  const std::int64_t results = 3;
+  for (int run = 0; run < 3; ++run) {
+    if (run == 0) clear_memory_cache();
+    const std::int64_t count = allocation_count(), bytes = allocated_bytes(), heap = heap_bytes();
+    { const Layer g = compiled(p); }
+    const std::int64_t arena = run == 0 ? memory.temp_size_in_bytes : 0;
+    EXPECT_EQ(allocated_bytes() - bytes, memory.output_size_in_bytes + arena) << name << ' ' << run;
+    EXPECT_EQ(allocation_count() - count, results + (arena != 0)) << name << ' ' << run;
+    if (run != 0) {
+      EXPECT_LT(heap_bytes() - heap, 8192) << name;  // lists of addresses, whatever the number of steps
+    }
+  }
+}
+
+TEST(RunMemory, OfLoopsIsWhatWasPlanned) {
+  if (!recycles_blocks()) GTEST_SKIP() << "nothing is recycled under the sanitizers";
+  const Layer p{0.1 * random::normal(random::prng_key(1), {64, 128}), zeros({128}), 0.1 * random::normal(random::prng_key(2), {128, 64})};
+  const Array x = random::normal(random::prng_key(3), {128, 64});
+  const auto gradient_of = [&](const auto& net) { return grad([&x, net](const Layer& q) { return mean(square(net(q, x))); }); };
+  const auto looped = [](const auto& layer) {
+    return [layer](const Layer& q, const Array& from) { return fori_loop(0, 60, from, [&](const Array&, const Array& c) { return layer(q, c); }); };
+  };
+  const auto rewound = [](Anchors anchors) {
+    return [anchors](const Layer& q, const Array& from) {
+      return reversible_scan(std::pair{from, from}, {.length = 20, .anchors = anchors}, [&](const std::pair<Array, Array>& s) {
+               const Array v = s.second + step(q, s.first) - s.first;
+               return std::pair{std::pair{s.first + v, v}, std::tuple<>{}};
+             }).first.first;
+    };
+  };
+  const auto in_cond = [](const Layer& q, const Array& from) {
+    return fori_loop(0, 60, from, [&](const Array& i, const Array& c) { return cond(i % 2 == 0, [&] { return step(q, c); }, [&] { return sin(c); }); });
+  };
+  expect_planned_memory("stored", jit(gradient_of(looped(step))).lower(p).compile(), p);
+  expect_planned_memory("checkpointed", jit(gradient_of(looped(checkpoint(step)))).lower(p).compile(), p);
+  expect_planned_memory("rewound", jit(gradient_of(rewound(none))).lower(p).compile(), p);
+  expect_planned_memory("rewound with anchors", jit(gradient_of(rewound({}))).lower(p).compile(), p);
+  expect_planned_memory("conditionals", jit(gradient_of(in_cond)).lower(p).compile(), p);
+  const auto budget = with_memory_budget(gradient_of(looped(step)), 600'000);
+  expect_planned_memory("within a budget", budget.plan(p).compiled, p);
+}
+
 /// Programs that write their first output over their first argument without memory beside it.
 constexpr Subject in_place[] = {
     {"elementwise", "{ lambda ; a:f32[1003] b:f32[1003] . let c:f32[1003] = mul b 0.5:f32 d:f32[1003] = sub a c in (d) }"},
